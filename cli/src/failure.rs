@@ -178,7 +178,10 @@ fn help(error: &sim_runtime::Error) -> Option<String> {
                 None => "run fewer agents at a time, `--agents N`".to_owned(),
             };
             let or = match keeps_outputs {
-                true => "; `simc run --backend cpu` without `--output` holds no outputs",
+                true => {
+                    "; `simc run --backend cpu` without `--output` holds no outputs, and outputs alone \
+                     are written in batches to .csv, .parquet, .arrow and .npy"
+                }
                 false => "",
             };
             Some(format!(

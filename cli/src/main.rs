@@ -6,6 +6,7 @@
 //! is the catalog of the command's own complaints, `usage` those about its arguments, and `failure` turns
 //! whatever ended a command into a report and an exit code.
 
+mod batches;
 mod bench;
 mod build;
 mod cache;

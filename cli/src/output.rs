@@ -75,29 +75,30 @@ impl Files {
         path: &Path,
         content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
     ) -> Result<(), Failure> {
-        // A link stays one: the file that it leads to is replaced.
-        let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        let write = |file| {
-            let mut out = BufWriter::with_capacity(1 << 20, file);
-            content(&mut out)?;
-            out.into_inner().map_err(io::IntoInnerError::into_error)
+        let (open, mut out) = OpenFile::create(path)?;
+        content(&mut out).map_err(|error| unwritten(path, &error))?;
+        self.complete(open, out)
+    }
+
+    /// Takes a file whose content is complete.
+    ///
+    /// # Errors
+    /// Why it cannot be written.
+    pub(crate) fn complete(&mut self, open: OpenFile, out: BufWriter<File>) -> Result<(), Failure> {
+        let OpenFile { path, place, fresh } = open;
+        let flush = || {
+            let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+            let Some(fresh) = &fresh else { return Ok(()) };
+            // Some file systems tell only now that the disk is full.
+            file.sync_all()?;
+            match fs::metadata(&place) {
+                Ok(older) => fs::set_permissions(fresh.path(), older.permissions()),
+                Err(_) => Ok(()),
+            }
         };
-        let written = match is_replaced(path) {
-            false => (File::options().write(true).open(&place).and_then(write)).map(drop),
-            true => Temporary::create(temporary(&place)).and_then(|(fresh, file)| {
-                // Some file systems tell only now that the disk is full.
-                write(file)?.sync_all()?;
-                if let Ok(older) = fs::metadata(&place) {
-                    fs::set_permissions(fresh.path(), older.permissions())?;
-                }
-                self.complete.push((fresh, place));
-                Ok(())
-            }),
-        };
-        written.map_err(|error| match error.kind() {
-            io::ErrorKind::Interrupted => Failure::Interrupted,
-            _ => problem::unwritable(path, &error).into(),
-        })
+        flush().map_err(|error| unwritten(&path, &error))?;
+        self.complete.extend(fresh.map(|fresh| (fresh, place)));
+        Ok(())
     }
 
     /// Gives all files their names.
@@ -115,6 +116,45 @@ impl Files {
         }
         Temporary::keep_all(self.complete)
             .map_err(|(place, error)| problem::unwritable(&place, &error).into())
+    }
+}
+
+/// A file whose content is being written: under another name, unless it is a pipe or a device.
+#[derive(Debug)]
+pub(crate) struct OpenFile {
+    /// As it was asked for.
+    path: PathBuf,
+    /// Where it will be. A link stays one: the file that it leads to is replaced.
+    place: PathBuf,
+    fresh: Option<Temporary>,
+}
+
+impl OpenFile {
+    /// Opens it, and what its content is written to.
+    ///
+    /// # Errors
+    /// Why it cannot be written.
+    pub(crate) fn create(path: &Path) -> Result<(OpenFile, BufWriter<File>), Failure> {
+        let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let open = match is_replaced(path) {
+            false => (File::options().write(true).open(&place)).map(|file| (None, file)),
+            true => Temporary::create(temporary(&place)).map(|(fresh, file)| (Some(fresh), file)),
+        };
+        let (fresh, file) = open.map_err(|error| unwritten(path, &error))?;
+        let open = OpenFile {
+            path: path.to_owned(),
+            place,
+            fresh,
+        };
+        Ok((open, BufWriter::with_capacity(1 << 20, file)))
+    }
+}
+
+/// Why a file has not all of its content.
+pub(crate) fn unwritten(path: &Path, error: &io::Error) -> Failure {
+    match error.kind() {
+        io::ErrorKind::Interrupted => Failure::Interrupted,
+        _ => problem::unwritable(path, error).into(),
     }
 }
 

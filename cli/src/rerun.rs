@@ -139,8 +139,7 @@ fn repeat(before: &Metadata, path: &Path) -> Result<Metadata, Failure> {
     let compiled = Compiled::of(&args, Path::new(&origin.model.path))?;
     let launched = compiled.launched(&args, true, None)?;
     let origin = launched.origin(&args, &path)?;
-    let run = launched.run(&args, None)?;
-    Ok(launched.metadata(origin, &run))
+    launched.repeat(&args, origin)
 }
 
 /// Goes to the directory of the first run: all paths are relative to it.

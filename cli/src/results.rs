@@ -7,6 +7,7 @@ mod csv;
 mod json;
 pub(crate) mod metadata;
 mod npy;
+mod stream;
 mod tables;
 
 use crate::{
@@ -23,6 +24,7 @@ use std::{
     path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering},
 };
+pub(crate) use stream::Stream;
 use tables::{Table, TableOf, columns};
 
 /// Most columns of a Parquet or Arrow file.
@@ -360,6 +362,11 @@ impl Plan {
         if self.files.is_empty() {
             return self.print(run, cancel).map(|()| Vec::new());
         }
+        self.in_directory(|| self.write_files(run, metadata, cancel))
+    }
+
+    /// Makes the directory of the files, if it is not there, and removes it again if they are not written.
+    fn in_directory<T>(&self, write: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
         let makes = self
             .directory
             .as_deref()
@@ -367,37 +374,31 @@ impl Plan {
         if let Some(directory) = makes {
             fs::create_dir(directory).map_err(|error| problem::unwritable(directory, &error))?;
         }
-        let written = self.write_files(run, metadata, cancel);
+        let written = write();
         if let (Some(directory), Err(_)) = (makes, &written) {
             let _ = fs::remove_dir(directory);
         }
         written
     }
 
-    fn write_files(
+    /// The metadata with the file of each column.
+    fn named(&self, metadata: Metadata) -> Metadata {
+        metadata.with_files(|table, name| {
+            let holds = |(_, content): &&(PathBuf, Content)| content.holds(table, name);
+            let found = self.files.iter().find(holds);
+            found.and_then(|(path, _)| path.file_name())
+        })
+    }
+
+    /// Writes the metadata, if there is a file for it, and gives all files their names.
+    fn complete(
         &self,
-        run: &Run,
-        metadata: Option<Metadata>,
+        mut files: Files,
+        metadata: Option<&Metadata>,
+        mut written: Vec<Written>,
         cancel: &AtomicBool,
     ) -> Result<Vec<Written>, Failure> {
-        let metadata = metadata.map(|metadata| {
-            metadata.with_files(|table, name| {
-                let holds = |(_, content): &&(PathBuf, Content)| content.holds(table, name);
-                let found = self.files.iter().find(holds);
-                found.and_then(|(path, _)| path.file_name())
-            })
-        });
-        let about = metadata.as_ref().map(Metadata::words).unwrap_or_default();
-        let mut files = Files::default();
-        let mut written = Vec::new();
-        for (path, content) in &self.files {
-            files.write(path, |out| self.content(content, run, &about, out, cancel))?;
-            written.push(Written {
-                path: path.clone(),
-                what: content.what(),
-            });
-        }
-        if let (Some(path), Some(metadata)) = (&self.metadata, &metadata) {
+        if let (Some(path), Some(metadata)) = (&self.metadata, metadata) {
             files.write(path, |out| out.write_all(metadata.json().as_bytes()))?;
             written.push(Written {
                 path: path.clone(),
@@ -409,6 +410,26 @@ impl Plan {
         }
         files.keep(self.replaces)?;
         Ok(written)
+    }
+
+    fn write_files(
+        &self,
+        run: &Run,
+        metadata: Option<Metadata>,
+        cancel: &AtomicBool,
+    ) -> Result<Vec<Written>, Failure> {
+        let metadata = metadata.map(|metadata| self.named(metadata));
+        let about = metadata.as_ref().map(Metadata::words).unwrap_or_default();
+        let mut files = Files::default();
+        let mut written = Vec::new();
+        for (path, content) in &self.files {
+            files.write(path, |out| self.content(content, run, &about, out, cancel))?;
+            written.push(Written {
+                path: path.clone(),
+                what: content.what(),
+            });
+        }
+        self.complete(files, metadata.as_ref(), written, cancel)
     }
 
     fn content(
@@ -430,8 +451,16 @@ impl Plan {
             Content::Table(of) => {
                 let table = Table::new(run, *of);
                 match self.form {
-                    Form::Parquet => arrow::write_parquet(&table, about, out, cancel),
-                    Form::Arrow => arrow::write_ipc(&table, about, out, cancel),
+                    Form::Parquet => {
+                        let mut file = arrow::Parquet::start(&table, about, out)?;
+                        file.append(&table, cancel)?;
+                        file.finish(&[]).map(drop)
+                    }
+                    Form::Arrow => {
+                        let mut file = arrow::Ipc::start(&table, about, out)?;
+                        file.append(&table, cancel)?;
+                        file.finish(&[]).map(drop)
+                    }
                     Form::Csv | Form::Npy | Form::Npz | Form::Json => {
                         csv::write(&table, out, cancel)
                     }

@@ -1,6 +1,7 @@
 //! `simc run`: compiles a model, runs it and summarises its outputs.
 
 use crate::{
+    batches::{BatchArgs, Batched},
     cache, calibration,
     checkpoint::CheckpointArgs,
     compilation::Compilation,
@@ -15,7 +16,7 @@ use crate::{
     progress::{Progress, ProgressArgs},
     results::{
         self,
-        metadata::{self, Asked, Metadata, Origin},
+        metadata::{self, Asked, Marks, Metadata, Origin},
     },
     shadow::ShadowOptions,
     source::Source,
@@ -24,7 +25,8 @@ use crate::{
     sweep, terminal, usage,
     warnings::Warnings,
 };
-use sim_runtime::{Artifact, Control, Preload, Run, Simulation, Snapshot, Timing};
+use sim_compiler::manifest::Manifest;
+use sim_runtime::{Artifact, Control, Preload, Report, Run, Simulation, Snapshot, Timing};
 use std::{
     path::{Path, PathBuf},
     time::Instant,
@@ -79,12 +81,12 @@ pub(crate) struct Args {
     /// Quantiles of the summary, as probabilities with commas: 0.01,0.5,0.99. They need the outputs of all
     /// agents in memory [default: the quartiles].
     #[arg(long, value_name = "P", value_parser = number::probability, value_delimiter = ',')]
-    quantiles: Vec<f64>,
+    pub(crate) quantiles: Vec<f64>,
     #[command(flatten)]
-    plot: PlotArgs,
+    pub(crate) plot: PlotArgs,
     /// Print the summary as JSON.
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
     /// Compile the kernel anew, and keep no compiled pipeline.
     #[arg(long)]
     no_cache: bool,
@@ -93,17 +95,25 @@ pub(crate) struct Args {
     #[command(flatten)]
     results: results::Destination,
     #[command(flatten)]
-    progress: ProgressArgs,
+    batches: BatchArgs,
     #[command(flatten)]
-    checkpoint: CheckpointArgs,
+    pub(crate) progress: ProgressArgs,
+    #[command(flatten)]
+    pub(crate) checkpoint: CheckpointArgs,
     #[command(flatten)]
     knobs: AllKnobs,
 }
 
 impl Args {
+    /// The number of agents, of the command line or the model.
+    pub(crate) fn agents(&self, manifest: &Manifest) -> Option<u32> {
+        self.launch.agents.or(manifest.agents)
+    }
+
     /// Asks for the values that a run had, wherever it had them from, and for a run in one piece.
     pub(crate) fn repeat_values(&mut self, before: &Metadata) {
         self.checkpoint = CheckpointArgs::default();
+        self.batches = BatchArgs::of(before.batch);
         let launch = &mut self.launch;
         launch.agents = Some(before.agents);
         launch.world = before.world;
@@ -156,34 +166,66 @@ pub(crate) fn run(args: &Args, quiet: bool) -> Result<(), Failure> {
         return (args.shadow).report(&launched.source, &launched.simulation, how);
     }
     let simulation = &launched.simulation;
+    let size = plan
+        .as_ref()
+        .map(|plan| args.batches.size(args, plan, &launched));
     let metadata = plan.as_ref().and_then(results::Plan::metadata);
     let origin = metadata
         .map(|metadata| launched.origin(args, metadata))
         .transpose()?;
+    let print = |summary: &Summary| {
+        let text = match (args.json, quiet) {
+            (true, _) => summary.json(),
+            (false, true) => summary.table().trim_end().to_owned() + "\n",
+            (false, false) => summary.text(),
+        };
+        match prints_outputs {
+            true => {
+                terminal::note(text);
+                Ok(())
+            }
+            false => standard_output::print(text),
+        }
+    };
+    if let (Some(plan), Some(size)) = (&plan, size.transpose()?.flatten()) {
+        return print(&in_batches(args, &launched, (plan, size), origin, called)?);
+    }
     let run = launched.run(args, resumed)?;
 
-    let own = Own {
-        compile: launched.compile,
-        load: launched.load,
-        total: called.elapsed().as_secs_f64(),
-    };
+    let own = launched.costs(called);
     let mut summary = Summary::of(&run, simulation.manifest(), own, &args.quantiles)?;
     // The summary is printed even where the files cannot be written, so that the work is not lost.
-    let metadata = origin.map(|origin| launched.metadata(origin, &run));
+    let metadata = origin.map(|origin| launched.metadata(origin, run.report(), Marks::of(&run)));
     let plotted = write(&run, plan, metadata, plot, &mut summary);
-    let text = match (args.json, quiet) {
-        (true, _) => summary.json(),
-        (false, true) => summary.table().trim_end().to_owned() + "\n",
-        (false, false) => summary.text(),
-    };
-    let printed = match prints_outputs {
-        true => {
-            terminal::note(text);
-            Ok(())
-        }
-        false => standard_output::print(text),
-    };
+    let printed = print(&summary);
     (args.checkpoint).close(plotted.and_then(standard_output::print).and(printed))
+}
+
+/// Runs batches of agents and writes the rows of each before the next.
+fn in_batches(
+    args: &Args,
+    launched: &Launched,
+    (plan, size): (&results::Plan, u32),
+    origin: Option<Origin>,
+    called: Instant,
+) -> Result<Summary, Failure> {
+    let mut batches = launched.simulation.agent_batches(size)?;
+    let manifest = launched.simulation.manifest();
+    let cancel = interrupt::flag();
+    let rows = [batches.agents(), batches.worlds()];
+    plan.check_space(manifest, rows)?;
+    let (mut summary, files) = plan.write_batches(rows, cancel, |stream| {
+        let batched = Batched::run(args, launched, &mut batches, Some(stream))?;
+        let summary = batched.summary(manifest, launched.costs(called));
+        let Batched { report, marks, .. } = batched;
+        let metadata = origin.map(|origin| Metadata {
+            batch: Some(size),
+            ..launched.metadata(origin, &report, marks)
+        });
+        Ok((summary, metadata))
+    })?;
+    files.into_iter().for_each(|file| summary.wrote(file));
+    Ok(summary)
 }
 
 /// Runs a sweep of the model.
@@ -203,9 +245,10 @@ fn swept(args: &Args, launched: Launched, quiet: bool) -> Result<(), Failure> {
     } = launched;
     let call = sweep::Call {
         source: &source,
-        agents: args.launch.agents.or(simulation.manifest().agents),
+        agents: args.agents(simulation.manifest()),
         simulation,
         params: &args.launch.param,
+        tuning: args.knobs.tuning,
         output: args.results.file(),
         replaces: args.results.replaces(),
         progress: args.progress,
@@ -308,8 +351,8 @@ impl Compiled {
 
 /// A model with everything that the command line says about its run.
 pub(crate) struct Launched {
-    source: Source,
-    simulation: Simulation,
+    pub(crate) source: Source,
+    pub(crate) simulation: Simulation,
     /// Seconds from source to artifact.
     compile: f64,
     /// Seconds for reading params, tables and inputs.
@@ -352,9 +395,32 @@ impl Launched {
     }
 
     /// How a run of it was done.
-    pub(crate) fn metadata(&self, origin: Origin, run: &Run) -> Metadata {
+    pub(crate) fn metadata(&self, origin: Origin, report: &Report, marks: Marks) -> Metadata {
         let has_worlds = self.simulation.manifest().world.is_some();
-        Metadata::of(origin, run, has_worlds, self.compile)
+        Metadata::of(origin, report, marks, has_worlds, self.compile)
+    }
+
+    /// What the command itself took since it was called.
+    fn costs(&self, called: Instant) -> Own {
+        Own {
+            compile: self.compile,
+            load: self.load,
+            total: called.elapsed().as_secs_f64(),
+        }
+    }
+
+    /// Runs it again as it was run for a file, and says how.
+    ///
+    /// # Errors
+    /// Those of a run.
+    pub(crate) fn repeat(&self, args: &Args, origin: Origin) -> Result<Metadata, Failure> {
+        let Some(size) = args.batches.asked() else {
+            let run = self.run(args, None)?;
+            return Ok(self.metadata(origin, run.report(), Marks::of(&run)));
+        };
+        let mut batches = self.simulation.agent_batches(size)?;
+        let Batched { report, marks, .. } = Batched::run(args, self, &mut batches, None)?;
+        Ok(self.metadata(origin, &report, marks))
     }
 }
 

@@ -14,7 +14,7 @@ use crate::{
 use serde::{Serialize, Serializer};
 use series::SeriesRows;
 use sim_compiler::manifest::{Field, Manifest};
-use sim_runtime::{Report, Run, Statistics};
+use sim_runtime::{Moments, Report, Run, Statistics};
 use std::{fmt::Write, time::Instant};
 
 /// All that is said about a run.
@@ -42,6 +42,9 @@ pub(crate) struct Summary {
     agent_steps_per_second: Number,
     dispatches: u64,
     chunks: u32,
+    /// Batches of agents, where they were not run together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    batches: Option<u32>,
     reduced: bool,
     passes: u32,
     telemetry: Costs,
@@ -91,6 +94,15 @@ impl Serialize for Number {
     }
 }
 
+/// What a run, or its batches together, did.
+pub(crate) struct Done<'a> {
+    pub(crate) report: &'a Report,
+    /// Steps of all agents.
+    pub(crate) agent_steps: u64,
+    /// Agents that stopped.
+    pub(crate) stopped: u64,
+}
+
 impl Summary {
     /// Of a run of a model, with quantiles of these probabilities, or the quartiles.
     pub(crate) fn of(
@@ -100,20 +112,53 @@ impl Summary {
         probabilities: &[f64],
     ) -> Result<Summary, Failure> {
         let started = Instant::now();
-        let report: &Report = run.report();
+        let outputs = rows_of(run, &manifest.outputs, probabilities)?;
+        let world_outputs = rows_of(run, &manifest.world_rows().outputs, probabilities)?;
+        let series = run.series().iter().map(SeriesRows::of).collect();
+        let done = Done {
+            report: run.report(),
+            agent_steps: run.agent_steps(),
+            stopped: run.stopped_agents(),
+        };
+        let mut summary = Summary::new(done, manifest, own, [outputs, world_outputs], series);
+        summary.statistics_seconds += started.elapsed().as_secs_f64();
+        Ok(summary)
+    }
+
+    /// Of batches of a model, with the rows of outputs of agents and of worlds.
+    pub(crate) fn of_batches(
+        batches: u32,
+        done: Done<'_>,
+        manifest: &Manifest,
+        own: Own,
+        rows: [Vec<Row>; 2],
+    ) -> Summary {
+        Summary {
+            batches: Some(batches),
+            ..Summary::new(done, manifest, own, rows, Vec::new())
+        }
+    }
+
+    fn new(
+        done: Done<'_>,
+        manifest: &Manifest,
+        own: Own,
+        [outputs, world_outputs]: [Vec<Row>; 2],
+        series: Vec<SeriesRows>,
+    ) -> Summary {
+        let Done {
+            report,
+            agent_steps,
+            stopped,
+        } = done;
         let Machine {
             backend, adapter, ..
         } = Machine::of(&report.backend);
-        let agent_steps = run.agent_steps();
         let speed = match agent_steps {
             0 => 0.0,
             steps => steps as f64 / report.run_seconds,
         };
-        let outputs = rows_of(run, &manifest.outputs, probabilities)?;
-        let world_outputs = rows_of(run, &manifest.world_rows().outputs, probabilities)?;
-        let series = run.series().iter().map(SeriesRows::of).collect();
-        let statistics_seconds = report.statistics_seconds + started.elapsed().as_secs_f64();
-        Ok(Summary {
+        Summary {
             outputs,
             world_outputs,
             series,
@@ -125,22 +170,23 @@ impl Summary {
             first_agent: report.first_agent,
             population: report.population,
             steps: report.steps,
-            stopped_agents: run.stopped_agents(),
+            stopped_agents: stopped,
             seed: report.seed,
             compile_seconds: own.compile,
             setup_seconds: report.setup_seconds,
             run_seconds: report.run_seconds,
-            statistics_seconds,
+            statistics_seconds: report.statistics_seconds,
             agent_steps,
             agent_steps_per_second: Number(speed),
             dispatches: report.dispatches,
             chunks: report.chunks,
+            batches: None,
             reduced: report.reduced,
             passes: report.passes,
             telemetry: Costs::of(&report.telemetry, own),
             kernel: kernel(report),
             written: Vec::new(),
-        })
+        }
     }
 
     /// Notes a file that holds outputs, or a plot of them.
@@ -206,6 +252,13 @@ impl Summary {
                 duration(self.statistics_seconds)
             ),
         );
+        if let Some(batches) = self.batches {
+            let batches = grouped(batches.into());
+            line(
+                "batches",
+                format!("{batches}: quartiles would need all agents at once"),
+            );
+        }
         if self.passes > 1 {
             let times = self.passes;
             line(
@@ -357,14 +410,41 @@ fn rows_of(run: &Run, fields: &[Field], probabilities: &[f64]) -> Result<Vec<Row
 
 /// A row per value of an agent or a world, or one over all if there are many.
 pub(crate) fn rows(field: &Field, statistics: Vec<Statistics>) -> Vec<Row> {
+    let row = |name, elements, of| Row::new(name, elements, of);
+    rows_by(field, statistics, row)
+}
+
+/// The same, of values that came in batches: without quartiles.
+pub(crate) fn rows_of_moments(field: &Field, moments: Vec<Moments>) -> Vec<Row> {
+    let row = |name, elements, of: Moments| {
+        let extreme = |at: usize| of.extremes.map(|both| Number(both[at]));
+        Row {
+            minimum: extreme(0),
+            maximum: extreme(1),
+            ..Row::new(
+                name,
+                elements,
+                Statistics {
+                    count: of.count,
+                    nan: of.nan,
+                    mean: of.mean,
+                    deviation: of.deviation,
+                    five: None,
+                },
+            )
+        }
+    };
+    rows_by(field, moments, row)
+}
+
+fn rows_by<T>(field: &Field, statistics: Vec<T>, row: impl Fn(String, u32, T) -> Row) -> Vec<Row> {
     let width = field.values();
-    if let [all] = statistics[..]
-        && width > 1
-    {
-        return vec![Row::new(field.name.clone(), width, all)];
+    if statistics.len() == 1 && width > 1 {
+        let all = statistics.into_iter();
+        return all.map(|of| row(field.name.clone(), width, of)).collect();
     }
     let spelled = spellings(field, 0).into_iter().zip(statistics);
-    spelled.map(|(name, of)| Row::new(name, 1, of)).collect()
+    spelled.map(|(name, of)| row(name, 1, of)).collect()
 }
 
 /// A number to `digits` significant digits, without trailing zeros.

@@ -6,7 +6,7 @@ use crate::{
     field::{describe, product},
 };
 use sim_compiler::manifest::{Field, Scalar};
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 /// One or more values of one scalar type, in row-major order (the last dimension varies fastest).
 ///
@@ -61,6 +61,20 @@ impl Array {
     /// Whether this is a single number, which as an input applies to every agent.
     pub(crate) fn is_single(&self) -> bool {
         self.shape.as_ref().is_some_and(Vec::is_empty) && self.len() == 1
+    }
+
+    /// Some of `of` rows that it has.
+    pub(crate) fn rows(&self, range: Range<usize>, of: usize) -> Array {
+        let width = self.words.len() / of.max(1);
+        let mut shape = self.shape.clone();
+        if let Some(first) = shape.as_mut().and_then(|shape| shape.first_mut()) {
+            *first = range.len() as u32;
+        }
+        Array {
+            words: self.words[range.start * width..range.end * width].into(),
+            shape,
+            ..self.clone()
+        }
     }
 
     /// The words converted to the field's type.

@@ -204,7 +204,8 @@ fn put_param(uniform: &mut [u32], param: &Param, given: Option<&Array>) -> Resul
     Ok(())
 }
 
-fn counts(manifest: &Manifest, settings: &Settings) -> Result<Launch, Error> {
+/// The numbers of a launch.
+pub(crate) fn counts(manifest: &Manifest, settings: &Settings) -> Result<Launch, Error> {
     let agents = settings.agents.or(manifest.agents);
     let agents = agents.ok_or(Error::MissingCount { what: "agents" })?;
     in_range("agents", agents.into(), 1, MOST_AGENTS.into())?;
@@ -408,7 +409,8 @@ fn fill_inputs(artifact: &Artifact, settings: &Settings, launch: &mut Launch) ->
     Ok(())
 }
 
-fn input_dims(field: &Field, rows: u32) -> Vec<u32> {
+/// The shape of an input of so many agents or worlds.
+pub(crate) fn input_dims(field: &Field, rows: u32) -> Vec<u32> {
     let mut all = vec![rows];
     all.extend(field.dims());
     all

@@ -379,6 +379,17 @@ errors! {
         help(Some("advance it first, by no step if you want the initial states".into()))
         after(KeepBackend)
 
+    /// Agents that do not fit memory are run in batches, one after the other. What a model observes or records
+    /// at a step is of all agents together, so such a model is run whole, or in parts of its own: agents n to
+    /// m (`first_agent`), each with its own series.
+    E0726 not_in_batches NotInBatches {
+        /// The first series of the model.
+        name: String,
+    }
+        says("`{name}` is sampled from all agents at once, so they cannot be run in batches")
+        help(Some("run them together, or leave out what is observed and recorded".into()))
+        after(KeepBackend)
+
     /// A run with `--check` found an agent, or a world, for which the condition of an `assert` is false. The
     /// message has the values of both sides, where the condition is a comparison, and otherwise those of the
     /// first names in it.

@@ -104,9 +104,9 @@ pub use sim_compiler::{
     random::Generator,
     span::Span,
 };
-pub use simulation::Simulation;
+pub use simulation::{AgentBatches, Simulation};
 pub use snapshot::Snapshot;
-pub use statistics::Statistics;
+pub use statistics::{Moments, Statistics, Tallies};
 pub use telemetry::{CacheUse, Telemetry};
 pub use trace::Trace;
 pub use values::{Column, Element, Values};

@@ -90,6 +90,20 @@ pub struct Report {
     pub decisions: Vec<Decision>,
 }
 
+impl Report {
+    /// Adds the next batch of agents of the same population: numbers and times of both.
+    pub fn add(&mut self, next: &Report) {
+        self.agents += next.agents;
+        self.worlds += next.worlds;
+        self.setup_seconds += next.setup_seconds;
+        self.run_seconds += next.run_seconds;
+        self.statistics_seconds += next.statistics_seconds;
+        self.dispatches += next.dispatches;
+        self.chunks += next.chunks;
+        self.telemetry.add(&next.telemetry);
+    }
+}
+
 /// What a model ran on.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Device {

@@ -1,6 +1,7 @@
 //! The public entry point: a compiled model with the values of its launch, which can be run any number of
 //! times.
 
+mod batches;
 mod execute;
 mod parts;
 mod watch;
@@ -20,6 +21,7 @@ use crate::{
     select::BackendOptions,
     variation::Variation,
 };
+pub use batches::AgentBatches;
 use execute::Reusable;
 use sim_compiler::{
     Options,
@@ -87,8 +89,12 @@ impl Simulation {
             Cow::Borrowed(_) => None,
             Cow::Owned(manifest) => Some(manifest),
         };
+        Simulation::of(Arc::new(artifact), visible)
+    }
+
+    fn of(artifact: Arc<Artifact>, visible: Option<Manifest>) -> Simulation {
         Simulation {
-            artifact: Arc::new(artifact),
+            artifact,
             visible,
             compile_seconds: 0.0,
             settings: Settings::default(),

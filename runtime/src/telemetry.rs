@@ -38,6 +38,49 @@ pub struct Telemetry {
     pub total_seconds: f64,
 }
 
+impl Telemetry {
+    /// Adds the costs of the next run.
+    pub(crate) fn add(&mut self, next: &Telemetry) {
+        let Telemetry {
+            submissions,
+            dispatches,
+            bytes_up,
+            bytes_down,
+            pipeline_cache,
+            instance_seconds,
+            adapter_seconds,
+            device_seconds,
+            kernel_seconds,
+            module_seconds,
+            pipeline_seconds,
+            cache_seconds,
+            record_seconds,
+            gpu_seconds,
+            wait_seconds,
+            total_seconds,
+        } = next;
+        self.submissions += submissions;
+        self.dispatches += dispatches;
+        self.bytes_up += bytes_up;
+        self.bytes_down += bytes_down;
+        self.pipeline_cache = self.pipeline_cache.or(*pipeline_cache);
+        self.instance_seconds += instance_seconds;
+        self.adapter_seconds += adapter_seconds;
+        self.device_seconds += device_seconds;
+        self.kernel_seconds += kernel_seconds;
+        self.module_seconds += module_seconds;
+        self.pipeline_seconds += pipeline_seconds;
+        self.cache_seconds += cache_seconds;
+        self.record_seconds += record_seconds;
+        self.gpu_seconds = match (self.gpu_seconds, gpu_seconds) {
+            (Some(before), Some(seconds)) => Some(before + seconds),
+            (before, seconds) => before.or(*seconds),
+        };
+        self.wait_seconds += wait_seconds;
+        self.total_seconds += total_seconds;
+    }
+}
+
 /// The result of looking up a pipeline in the cache on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CacheUse {

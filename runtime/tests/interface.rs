@@ -161,3 +161,58 @@ fn the_examples_run() -> Result<(), Error> {
     sweep::main()?;
     worlds::main()
 }
+
+const DRAWN: &str = "
+agents 1000
+steps 5
+input start ~ normal()
+input given = 1.0
+state x = start + given
+step { x += normal() + f32(agents) }
+output x
+output number = agent
+";
+
+#[test]
+fn agents_in_batches_are_those_of_one_run() -> Result<(), Error> {
+    let given: Vec<f32> = (0..1000).map(|at| at as f32).collect();
+    for backend in [Backend::Cpu, Backend::Reference] {
+        let simulation = Simulation::compile(DRAWN)?
+            .seed(3)
+            .backend(backend)
+            .input("given", given.clone())?;
+        let whole = simulation.run()?;
+        let mut batches = simulation.agent_batches(300)?;
+        assert_eq!(
+            (batches.count(), batches.agents(), batches.worlds()),
+            (4, 1000, 1000)
+        );
+        let (mut x, mut numbers) = (Vec::<f32>::new(), Vec::<i32>::new());
+        for number in 0..batches.count() {
+            let run = batches.run(number, &Default::default())?;
+            x.extend(run.output::<f32>("x")?.iter());
+            numbers.extend(run.output::<i32>("number")?.iter());
+        }
+        assert_eq!(x, whole.output::<f32>("x")?);
+        assert_eq!(numbers, (0..1000).collect::<Vec<i32>>());
+        // A part of a larger population.
+        let part = Simulation::compile(DRAWN)?
+            .seed(3)
+            .backend(backend)
+            .first_agent(900)
+            .agents(100)
+            .population(1000)
+            .input("given", given[900..].to_vec())?;
+        let mut batches = part.agent_batches(64)?;
+        let last = batches.run(1, &Default::default())?;
+        assert_eq!(last.output::<f32>("x")?, &x[964..]);
+    }
+    let short = Simulation::compile(DRAWN)?.input("given", vec![1.0_f32; 10])?;
+    assert!(matches!(
+        short.agent_batches(300),
+        Err(Error::WrongShape { .. })
+    ));
+    let walk = walk();
+    assert!(matches!(walk.agent_batches(2), Err(Error::NotInBatches { name }) if name == "total"));
+    Ok(())
+}

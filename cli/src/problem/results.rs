@@ -1,4 +1,4 @@
-//! Complaints about files of results and repeated runs (E0923–E0929).
+//! Complaints about files of results and repeated runs (E0923–E0928, E0964).
 
 use super::{Problem, catalog};
 use std::path::Path;
@@ -38,7 +38,7 @@ catalog! {
     /// The results of a repeated run are not those of the first one.
     ///
     /// The same model, values, seed, data, backend, adapter and version of `simc` give the same bits. What is
-    /// not as it was stands above the table. If everything is as it was, and the model has no undefined
+    /// not as it was stands above the table. If everything is as it was, the fault is in `simc` or in the
     /// driver. Please report it with the model.
     E0926 results_differ(differing: usize, all: usize, path: &Path) {
         let columns = if all == 1 { "column" } else { "columns" };
@@ -70,5 +70,20 @@ catalog! {
         let names: Vec<String> = places.iter().map(|path| format!("`{}`", path.display())).collect();
         Problem::new(format!("the model is not there: {}", names.join(", ")))
             .help("put it back, with its data, or move the metadata to where they are")
+    }
+
+    /// The file system has less space than the results need.
+    ///
+    /// The rows of populations that do not fit memory are written while agents are run, which can take
+    /// hours, so the space is compared before the run with the least that the files can take.
+    E0964 disk_short(path: &Path, bytes: u64, free: u64) {
+        let in_gb = |bytes: u64| format!("{:.1} GB", bytes as f64 / 1e9);
+        Problem::new(format!(
+            "the results in `{}` take at least {}, and the file system has {}",
+            path.display(),
+            in_gb(bytes),
+            in_gb(free)
+        ))
+        .help("run fewer agents, `--agents N`, and go on with `--first-agent`, or write to another disk")
     }
 }

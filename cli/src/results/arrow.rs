@@ -32,47 +32,117 @@ const GROUP_BYTES: usize = 32 << 20;
 /// Rows of a row group at most.
 const GROUP_ROWS: usize = 1 << 20;
 
-/// Writes an Arrow IPC file, whose schema has these words about the run.
-///
-/// # Errors
-/// What the operating system says, and `Interrupted` if `cancel` is set.
-pub(super) fn write_ipc(
-    table: &Table<'_>,
-    about: &[(String, String)],
-    out: &mut impl Write,
-    cancel: &AtomicBool,
-) -> io::Result<()> {
-    let blocks = Blocks::new(table, about.iter().cloned().collect());
-    let mut writer = FileWriter::try_new(out, &blocks.schema).map_err(arrow_error)?;
-    blocks.each(cancel, |batch| writer.write(&batch).map_err(arrow_error))?;
-    writer.finish().map_err(arrow_error)
+/// Words about a run, as keys and values.
+pub(super) type About = [(String, String)];
+
+/// An Arrow IPC file.
+pub(super) struct Ipc<W: Write> {
+    writer: FileWriter<W>,
+    schema: SchemaRef,
 }
 
-/// Writes a Parquet file, whose key-value metadata has these words about the run.
-///
-/// # Errors
-/// What the operating system says, and `Interrupted` if `cancel` is set.
-pub(super) fn write_parquet(
-    table: &Table<'_>,
-    about: &[(String, String)],
-    out: &mut (impl Write + Send),
-    cancel: &AtomicBool,
-) -> io::Result<()> {
-    // Readers that ask for the Arrow schema get no other metadata than the schema's own.
-    let blocks = Blocks::new(table, about.iter().cloned().collect());
-    let about = about.iter().cloned();
-    let about = about.map(|(key, value)| KeyValue::new(key, value));
-    let properties = WriterProperties::builder()
-        .set_compression(Compression::SNAPPY)
-        .set_max_row_group_row_count(Some(GROUP_ROWS))
-        .set_max_row_group_bytes(Some(GROUP_BYTES))
-        .set_created_by(format!("simc {}", env!("CARGO_PKG_VERSION")))
-        .set_key_value_metadata(Some(about.collect()))
-        .build();
-    let schema = blocks.schema.clone();
-    let mut writer = ArrowWriter::try_new(out, schema, Some(properties)).map_err(parquet_error)?;
-    blocks.each(cancel, |batch| writer.write(&batch).map_err(parquet_error))?;
-    writer.close().map(drop).map_err(parquet_error)
+impl<W: Write> Ipc<W> {
+    /// Begins a file with the columns of a table and these words about the run in the schema.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    pub(super) fn start(table: &Table<'_>, about: &About, out: W) -> io::Result<Ipc<W>> {
+        let schema = schema(table, about);
+        let writer = FileWriter::try_new(out, &schema).map_err(arrow_error)?;
+        Ok(Ipc { writer, schema })
+    }
+
+    /// Writes the rows of a table.
+    ///
+    /// # Errors
+    /// What the operating system says, and `Interrupted` if `cancel` is set.
+    pub(super) fn append(&mut self, table: &Table<'_>, cancel: &AtomicBool) -> io::Result<()> {
+        let writer = &mut self.writer;
+        let write = |batch: RecordBatch| writer.write(&batch).map_err(arrow_error);
+        Blocks::new(table, &self.schema).each(cancel, write)
+    }
+
+    /// Ends the file, with more words in its footer.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    pub(super) fn finish(mut self, about: &About) -> io::Result<W> {
+        for (key, value) in about {
+            self.writer.write_metadata(key, value);
+        }
+        self.writer.finish().map_err(arrow_error)?;
+        self.writer.into_inner().map_err(arrow_error)
+    }
+}
+
+/// A Parquet file.
+pub(super) struct Parquet<W: Write + Send> {
+    writer: ArrowWriter<W>,
+    schema: SchemaRef,
+}
+
+impl<W: Write + Send> Parquet<W> {
+    /// Begins a file with the columns of a table and these words about the run.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    pub(super) fn start(table: &Table<'_>, about: &About, out: W) -> io::Result<Parquet<W>> {
+        // Readers that ask for the Arrow schema get no other metadata than the schema's own.
+        let schema = schema(table, about);
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::SNAPPY)
+            .set_max_row_group_row_count(Some(GROUP_ROWS))
+            .set_max_row_group_bytes(Some(GROUP_BYTES))
+            .set_created_by(format!("simc {}", env!("CARGO_PKG_VERSION")))
+            .set_key_value_metadata(Some(key_values(about).collect()))
+            .build();
+        let writer = ArrowWriter::try_new(out, schema.clone(), Some(properties));
+        Ok(Parquet {
+            writer: writer.map_err(parquet_error)?,
+            schema,
+        })
+    }
+
+    /// Writes the rows of a table.
+    ///
+    /// # Errors
+    /// What the operating system says, and `Interrupted` if `cancel` is set.
+    pub(super) fn append(&mut self, table: &Table<'_>, cancel: &AtomicBool) -> io::Result<()> {
+        let writer = &mut self.writer;
+        let write = |batch: RecordBatch| writer.write(&batch).map_err(parquet_error);
+        Blocks::new(table, &self.schema).each(cancel, write)
+    }
+
+    /// Ends the file, with more words about the run.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    pub(super) fn finish(mut self, about: &About) -> io::Result<W> {
+        for word in key_values(about) {
+            self.writer.append_key_value_metadata(word);
+        }
+        self.writer.into_inner().map_err(parquet_error)
+    }
+}
+
+fn key_values(about: &About) -> impl Iterator<Item = KeyValue> {
+    let words = about.iter().cloned();
+    words.map(|(key, value)| KeyValue::new(key, value))
+}
+
+/// The columns of a table.
+fn schema(table: &Table<'_>, about: &About) -> SchemaRef {
+    let index = table.of.index().iter();
+    let mut fields: Vec<Field> = index
+        .map(|&name| Field::new(name, DataType::UInt32, false))
+        .collect();
+    for column in &table.columns {
+        let field = &column.column.field;
+        let typed = |name| Field::new(name, data_type(column), column.has_gaps());
+        fields.extend(spellings(field, 0).into_iter().map(typed));
+    }
+    let about: HashMap<String, String> = about.iter().cloned().collect();
+    Arc::new(Schema::new_with_metadata(fields, about))
 }
 
 /// A table as blocks of rows.
@@ -84,24 +154,15 @@ struct Blocks<'a> {
 }
 
 impl<'a> Blocks<'a> {
-    fn new(table: &'a Table<'a>, about: HashMap<String, String>) -> Blocks<'a> {
+    fn new(table: &'a Table<'a>, schema: &SchemaRef) -> Blocks<'a> {
         let variants = table.columns.iter().map(|column| {
             let names = &column.column.field.variants;
             let names = (!names.is_empty()).then(|| StringArray::from_iter_values(names));
             names.map(|names| Arc::new(names) as ArrayRef)
         });
-        let index = table.of.index().iter();
-        let mut fields: Vec<Field> = index
-            .map(|&name| Field::new(name, DataType::UInt32, false))
-            .collect();
-        for column in &table.columns {
-            let field = &column.column.field;
-            let typed = |name| Field::new(name, data_type(column), column.has_gaps());
-            fields.extend(spellings(field, 0).into_iter().map(typed));
-        }
         Blocks {
             table,
-            schema: Arc::new(Schema::new_with_metadata(fields, about)),
+            schema: schema.clone(),
             variants: variants.collect(),
         }
     }

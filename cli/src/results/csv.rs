@@ -16,9 +16,25 @@ pub(super) fn write(
     out: &mut impl Write,
     cancel: &AtomicBool,
 ) -> io::Result<()> {
+    head(table, out)?;
+    rows(table, out, cancel)
+}
+
+/// Writes the header of a table.
+///
+/// # Errors
+/// What the operating system says.
+pub(super) fn head(table: &Table<'_>, out: &mut impl Write) -> io::Result<()> {
     let index = table.of.index().iter().map(|&name| name.to_owned());
     let header: Vec<String> = index.chain(table.names()).collect();
-    writeln!(out, "{}", header.join(","))?;
+    writeln!(out, "{}", header.join(","))
+}
+
+/// Writes the rows of a table.
+///
+/// # Errors
+/// What the operating system says, and `Interrupted` if `cancel` is set.
+pub(super) fn rows(table: &Table<'_>, out: &mut impl Write, cancel: &AtomicBool) -> io::Result<()> {
     let kinds: Vec<Kind<'_>> = (table.columns.iter())
         .map(|column| Kind::of(&column.column.field))
         .collect();

@@ -17,7 +17,7 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sim_compiler::manifest::{Field, Scalar};
-use sim_runtime::{AdapterSummary, Column, Device, Run, Simulation};
+use sim_runtime::{AdapterSummary, Column, Device, Report, Run, Series, Simulation};
 use std::{
     env,
     ffi::OsStr,
@@ -45,6 +45,9 @@ pub(crate) struct Metadata {
     pub(crate) steps: u32,
     /// Agents in a world, where the model has worlds.
     pub(crate) world: Option<u32>,
+    /// Agents of a batch, where they were run in batches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) batch: Option<u32>,
     #[serde(flatten)]
     pub(crate) machine: Machine,
     /// Why it ran there.
@@ -214,8 +217,13 @@ pub(crate) fn listed(value: &Value) -> String {
 
 impl Metadata {
     /// Of a run that is over; `compile` are the seconds from source to artifact.
-    pub(crate) fn of(origin: Origin, run: &Run, has_worlds: bool, compile: f64) -> Metadata {
-        let report = run.report();
+    pub(crate) fn of(
+        origin: Origin,
+        report: &Report,
+        marks: Marks,
+        has_worlds: bool,
+        compile: f64,
+    ) -> Metadata {
         let world = has_worlds.then(|| report.agents.checked_div(report.worlds));
         Metadata {
             metadata: VERSION,
@@ -227,6 +235,7 @@ impl Metadata {
             population: report.population,
             steps: report.steps,
             world: world.flatten(),
+            batch: None,
             machine: Machine::of(&report.backend),
             reason: report.reason.clone(),
             times: Times {
@@ -234,7 +243,7 @@ impl Metadata {
                 setup_seconds: report.setup_seconds,
                 run_seconds: report.run_seconds,
             },
-            results: marks(run),
+            results: marks.finish(),
         }
     }
 
@@ -393,25 +402,53 @@ impl Adapter {
     }
 }
 
-/// Of all columns of a run.
-fn marks(run: &Run) -> Vec<ColumnMark> {
-    let mark =
-        |(of, column, series): (TableOf, &Column, Option<&sim_runtime::Series>)| ColumnMark {
-            table: of.word().to_owned(),
-            name: column.field.name.clone(),
-            scalar: column.values.scalar(),
-            variants: column.field.variants.clone(),
-            shape: column.shape.clone(),
-            every: series.and_then(|series| series.steps.get(1).copied()),
-            blake3: hash_of_bits(column),
-            file: None,
-        };
-    columns(run).map(mark).collect()
+/// The marks of all columns of a run, or of its batches.
+#[derive(Debug, Default)]
+pub(crate) struct Marks {
+    columns: Vec<(ColumnMark, Hasher)>,
 }
 
-/// The hash of a column's bits.
-fn hash_of_bits(column: &Column) -> String {
-    let mut hasher = Hasher::new();
+impl Marks {
+    /// Of a run in one piece.
+    pub(crate) fn of(run: &Run) -> Marks {
+        let mut marks = Marks::default();
+        marks.add(run);
+        marks
+    }
+
+    /// Adds the next agents.
+    pub(crate) fn add(&mut self, run: &Run) {
+        if self.columns.is_empty() {
+            let mark = |(of, column, series): (TableOf, &Column, Option<&Series>)| ColumnMark {
+                table: of.word().to_owned(),
+                name: column.field.name.clone(),
+                scalar: column.values.scalar(),
+                variants: column.field.variants.clone(),
+                shape: [&[0], &column.shape[1..]].concat(),
+                every: series.and_then(|series| series.steps.get(1).copied()),
+                blake3: String::new(),
+                file: None,
+            };
+            let fresh = columns(run).map(|column| (mark(column), Hasher::new()));
+            self.columns = fresh.collect();
+        }
+        for ((mark, hasher), (_, column, _)) in self.columns.iter_mut().zip(columns(run)) {
+            mark.shape[0] += column.shape[0];
+            hash_bits(column, hasher);
+        }
+    }
+
+    fn finish(self) -> Vec<ColumnMark> {
+        let hashed = |(mark, hasher): (ColumnMark, Hasher)| ColumnMark {
+            blake3: hasher.finalize().to_hex().to_string(),
+            ..mark
+        };
+        self.columns.into_iter().map(hashed).collect()
+    }
+}
+
+/// Hashes a column's bits.
+fn hash_bits(column: &Column, hasher: &mut Hasher) {
     let mut bytes = Vec::with_capacity(4 << 14);
     let count = column.values.len();
     for first in (0..count).step_by(1 << 14) {
@@ -420,7 +457,6 @@ fn hash_of_bits(column: &Column) -> String {
         bytes.extend(places.flat_map(|at| column.values.word(at).to_le_bytes()));
         hasher.update(&bytes);
     }
-    hasher.finalize().to_hex().to_string()
 }
 
 fn hash(bytes: &[u8]) -> String {

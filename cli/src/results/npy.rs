@@ -11,12 +11,29 @@ use zip::{CompressionMethod, ZipWriter, result::ZipError, write::SimpleFileOptio
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// Writes the values of a column.
+/// Writes a column as an array.
 ///
 /// # Errors
 /// What the operating system says, and `Interrupted` if `cancel` is set.
 pub(super) fn write(column: &Column, out: &mut impl Write, cancel: &AtomicBool) -> io::Result<()> {
-    header(descr(&column.values), &column.shape, out)?;
+    head(column, column.shape[0], out)?;
+    values(column, out, cancel)
+}
+
+/// Writes the header of an array of so many rows like those of a column.
+///
+/// # Errors
+/// What the operating system says.
+pub(super) fn head(column: &Column, rows: usize, out: &mut impl Write) -> io::Result<()> {
+    let shape = [&[rows], &column.shape[1..]].concat();
+    header(descr(&column.values), &shape, out)
+}
+
+/// Writes the values of a column.
+///
+/// # Errors
+/// What the operating system says, and `Interrupted` if `cancel` is set.
+pub(super) fn values(column: &Column, out: &mut impl Write, cancel: &AtomicBool) -> io::Result<()> {
     match &column.values {
         Values::F32(values) => elements(values, |value| value.to_le_bytes(), out, cancel),
         Values::I32(values) => elements(values, |value| value.to_le_bytes(), out, cancel),

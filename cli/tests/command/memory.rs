@@ -70,7 +70,7 @@ fn a_run_beyond_the_memory_there_is_is_refused_with_the_amounts() {
         said.err
     };
     let report = refused(
-        "run brief.sim --backend cpu --agents 2e9 --output out.csv",
+        "run brief.sim --backend cpu --agents 2e9 --output out.npz",
         &[
             "needs 16.0 GB",
             "outputs 8.0 GB",
@@ -109,10 +109,48 @@ fn a_run_beyond_the_memory_there_is_is_refused_with_the_amounts() {
         "out.npy",
     ]);
     assert_eq!(said.code, 1, "{}", said.err);
+    // The values of one array alone, which would be written in batches.
+    assert!(said.err.starts_with("[E0964]"), "{}", said.err);
+    assert!(said.err.contains("at least 8000.0 GB"), "{}", said.err);
+    assert_eq!(place.names(), ["brief.sim", "wide.sim"]);
+}
+
+#[test]
+fn outputs_beyond_memory_are_written_in_batches() {
+    let place = Place::new();
+    place.write("brief.sim", BRIEF);
+    // Outputs and step counts of 320 MB, and less memory.
+    let args = "run brief.sim --backend cpu --agents 4e7 --output out.npy --json";
+    let said = limited(&place, 300_000, args);
+    assert_eq!(said.code, 0, "{}", said.err);
+    let report: serde_json::Value = serde_json::from_str(&said.out).expect("--json prints JSON");
+    let row = &report["outputs"][0];
+    assert_eq!(
+        (&row["count"], &row["maximum"], &row["median"]),
+        (
+            &40_000_000.into(),
+            &39_999_999.0_f32.into(),
+            &serde_json::Value::Null
+        )
+    );
+    assert!(report["batches"].as_u64() > Some(1), "{report}");
+    let bytes = std::fs::read(place.path("out.npy")).expect("it was written");
+    let start = bytes.len() - 160_000_000;
+    for agent in [0_usize, 1, 8_388_608, 25_000_001, 39_999_999] {
+        let at = start + 4 * agent;
+        let word = bytes[at..at + 4].try_into().expect("4 bytes");
+        assert_eq!(f32::from_le_bytes(word), agent as f32, "{agent}");
+    }
+    // With the other results of a run they are refused, in time.
+    let said = limited(
+        &place,
+        300_000,
+        "run brief.sim --agents 4e7 --backend cpu --output all.npz",
+    );
+    assert!(said.err.starts_with("[E0713]"), "{}", said.err);
     assert!(
-        said.err.contains("needs 8008.0 GB of memory"),
+        said.err.contains("are written in batches to .csv"),
         "{}",
         said.err
     );
-    assert_eq!(place.names(), ["brief.sim", "wide.sim"]);
 }

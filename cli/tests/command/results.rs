@@ -330,6 +330,80 @@ fn where_one_file_does_not_fit_none_is_written() {
 }
 
 #[test]
+fn batches_write_the_files_of_all_agents() {
+    let place = place();
+    // All types and worlds, but no series.
+    let is_series = |line: &&str| {
+        let starts = ["observe ", "world observe ", "record "];
+        !starts.iter().any(|start| line.starts_with(start))
+    };
+    let model: Vec<&str> = ALL.lines().filter(is_series).collect();
+    place.write("plain.sim", &model.join("\n"));
+    let run = |args: &str| {
+        let args = format!("run plain.sim --backend cpu --agents 60 -q {args}");
+        place.good(&args.split(' ').collect::<Vec<_>>())
+    };
+    for form in ["csv", "parquet", "arrow", "npy"] {
+        run(&format!("--output whole-{form}/ --format {form}"));
+        // Seven agents are two worlds of three.
+        run(&format!("--output parts-{form}/ --format {form} --batch 7"));
+        let names = |directory: &str| -> Vec<String> {
+            let mut all: Vec<_> = std::fs::read_dir(place.path(directory))
+                .expect("it was made")
+                .map(|entry| {
+                    entry
+                        .expect("it is readable")
+                        .file_name()
+                        .into_string()
+                        .expect("text")
+                })
+                .filter(|name| name != "meta.json")
+                .collect();
+            all.sort();
+            all
+        };
+        let [whole, parts] = ["whole", "parts"].map(|it| format!("{it}-{form}"));
+        assert_eq!(names(&whole), names(&parts));
+        assert!(names(&whole).len() > 1);
+        for name in names(&whole) {
+            let [one, other] = [&whole, &parts].map(|it| format!("{it}/{name}"));
+            match form {
+                "parquet" => {
+                    let ((one, _), (other, about)) =
+                        (parquet(&place, &one), parquet(&place, &other));
+                    assert_eq!(one, other, "{name}");
+                    assert_eq!(about["sim.batch"], "7");
+                }
+                "arrow" => {
+                    assert_eq!(arrow(&place, &one).0, arrow(&place, &other).0, "{name}");
+                }
+                _ => {
+                    let [one, other] = [one, other].map(|it| std::fs::read(place.path(&it)));
+                    assert_eq!(
+                        one.expect("it is there"),
+                        other.expect("it is there"),
+                        "{name}"
+                    );
+                }
+            }
+        }
+        let said = place.good(&["rerun", &format!("{parts}/meta.json")]);
+        assert!(
+            said.out.ends_with("all results are the same, to the bit\n"),
+            "{}",
+            said.out
+        );
+    }
+    let said = [run("--output -"), run("--output - --batch 9")].map(|said| said.out);
+    assert_eq!(said[0], said[1]);
+    assert_eq!(said[0].lines().count(), 61);
+    // A model that samples needs all agents at once.
+    let said = place.simc(&[&RUN[..], &["--batch", "3", "-o", "x.csv"]].concat());
+    assert!(said.err.starts_with("[E0726]"), "{}", said.err);
+    assert_eq!(said.code, 1);
+}
+
+#[test]
 fn a_run_is_repeated_by_its_metadata() {
     let place = Place::new();
     std::fs::create_dir_all(place.path("study/results")).expect("it can be made");
