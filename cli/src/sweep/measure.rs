@@ -91,6 +91,8 @@ pub(crate) struct Measured {
 pub(crate) struct Measures {
     /// By point: what was measured, or why there is nothing.
     pub(crate) points: Vec<Result<Measured, String>>,
+    /// Was the sweep ended before all points were run?
+    pub(crate) interrupted: bool,
     /// Of the first run that completed.
     pub(crate) report: Option<Report>,
     pub(crate) agent_steps: u64,
@@ -122,6 +124,7 @@ impl Measures {
         });
         let mut measures = Measures {
             points: faults.collect(),
+            interrupted: false,
             report: None,
             agent_steps: 0,
             dispatches: 0,
@@ -182,6 +185,7 @@ impl Measures {
                 true => "interrupted".to_owned(),
                 false => error.to_string(),
             };
+            self.interrupted = cancelled;
             let (failed, _) = runs[first + done];
             self.points[failed] = Err(why.clone());
             let again = done < plan.repeats && before.as_ref() == Some(&why);
@@ -233,11 +237,23 @@ impl Measures {
         }
     }
 
+    /// The number of points without results.
+    pub(crate) fn failed(&self) -> usize {
+        self.points.iter().filter(|point| point.is_err()).count()
+    }
+
     /// Complains if a point has no results.
     ///
     /// # Errors
-    /// How many have none, and why the first of them has none.
+    /// How many have none, and why the first of them has none; or how many are complete, if the sweep was
+    /// interrupted.
     pub(crate) fn verdict(&self) -> Result<(), Failure> {
+        if self.interrupted {
+            return Err(Failure::Unfinished {
+                complete: self.points.len() - self.failed(),
+                points: self.points.len(),
+            });
+        }
         let failed: Vec<&String> = self
             .points
             .iter()
