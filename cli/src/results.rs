@@ -2,11 +2,12 @@
 //! them. `metadata` says of each run how it was done; `tables` which tables and columns there are; the other
 //! modules write one form each.
 
-mod arrow;
+pub(crate) mod arrow;
 mod csv;
 mod json;
 pub(crate) mod metadata;
-mod npy;
+pub(crate) mod npy;
+mod swept;
 mod tables;
 
 use crate::{
@@ -23,7 +24,8 @@ use std::{
     path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering},
 };
-use tables::{Table, TableOf, columns};
+pub(crate) use tables::TableOf;
+use tables::{Table, columns};
 
 /// Most columns of a Parquet or Arrow file.
 const MOST_COLUMNS: u64 = 16_384;
@@ -46,7 +48,7 @@ pub(crate) struct Destination {
 
 /// A form of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Form {
+pub(crate) enum Form {
     /// Text with a header line, a file per table.
     Csv,
     /// Apache Parquet, a file per table.
@@ -108,11 +110,6 @@ impl Destination {
     /// Are results to be written?
     pub(crate) fn are_wanted(&self) -> bool {
         self.output.is_some()
-    }
-
-    /// Where results are to be written.
-    pub(crate) fn file(&self) -> Option<&PathBuf> {
-        self.output.as_ref()
     }
 
     /// May files be replaced that are there already?
@@ -215,6 +212,11 @@ impl Target {
                 }
             }
         }
+        self.place(contents)
+    }
+
+    /// The files that hold these contents.
+    fn place(self, contents: Vec<Content>) -> Result<Plan, Failure> {
         let mut plan = Plan {
             form: self.form,
             replaces: self.replaces,
@@ -374,19 +376,22 @@ impl Plan {
         written
     }
 
+    /// Says of each column which file holds it.
+    fn located(&self, metadata: Metadata) -> Metadata {
+        metadata.with_files(|table, name| {
+            let holds = |(_, content): &&(PathBuf, Content)| content.holds(table, name);
+            let found = self.files.iter().find(holds);
+            found.and_then(|(path, _)| path.file_name())
+        })
+    }
+
     fn write_files(
         &self,
         run: &Run,
         metadata: Option<Metadata>,
         cancel: &AtomicBool,
     ) -> Result<Vec<Written>, Failure> {
-        let metadata = metadata.map(|metadata| {
-            metadata.with_files(|table, name| {
-                let holds = |(_, content): &&(PathBuf, Content)| content.holds(table, name);
-                let found = self.files.iter().find(holds);
-                found.and_then(|(path, _)| path.file_name())
-            })
-        });
+        let metadata = metadata.map(|metadata| self.located(metadata));
         let about = metadata.as_ref().map(Metadata::words).unwrap_or_default();
         let mut files = Files::default();
         let mut written = Vec::new();

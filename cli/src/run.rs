@@ -101,6 +101,14 @@ pub(crate) struct Args {
 }
 
 impl Args {
+    /// Is it a sweep?
+    ///
+    /// # Errors
+    /// If there are options of a sweep, but none that says what is swept.
+    pub(crate) fn sweeps(&self) -> Result<bool, Failure> {
+        self.sweep.is_asked()
+    }
+
     /// Asks for the values that a run had, wherever it had them from, and for a run in one piece.
     pub(crate) fn repeat_values(&mut self, before: &Metadata) {
         self.checkpoint = CheckpointArgs::default();
@@ -133,11 +141,12 @@ pub(crate) fn run(args: &Args, quiet: bool) -> Result<(), Failure> {
             "name a model",
         ));
     };
-    let sweeps = args.sweep.is_asked()?;
-    let target = match sweeps {
-        true => None,
-        false => args.results.target(args.json)?,
-    };
+    let sweeps = args.sweeps()?;
+    let mut target = args.results.target(args.json)?;
+    let sweep_target = target.take_if(|_| sweeps);
+    if let Some(target) = &sweep_target {
+        target.check_sweep()?;
+    }
     let prints_outputs = (target.as_ref()).is_some_and(results::Target::is_standard_output);
     check_plot(args, prints_outputs)?;
     let resumed = args.checkpoint.open()?;
@@ -149,7 +158,7 @@ pub(crate) fn run(args: &Args, quiet: bool) -> Result<(), Failure> {
     let keeps_outputs = args.results.are_wanted() || args.plot.is_given() || sweeps;
     let launched = compiled.launched(args, keeps_outputs, resumed.as_ref())?;
     if sweeps {
-        return swept(args, launched, quiet);
+        return swept(args, launched, sweep_target, quiet);
     }
     if args.shadow.is_on() {
         let how = (args.json, args.progress);
@@ -187,7 +196,12 @@ pub(crate) fn run(args: &Args, quiet: bool) -> Result<(), Failure> {
 }
 
 /// Runs a sweep of the model.
-fn swept(args: &Args, launched: Launched, quiet: bool) -> Result<(), Failure> {
+fn swept(
+    args: &Args,
+    launched: Launched,
+    target: Option<results::Target>,
+    quiet: bool,
+) -> Result<(), Failure> {
     let other = [
         ("--plot", args.plot.is_given()),
         ("--checkpoint", args.checkpoint.is_given()),
@@ -198,22 +212,7 @@ fn swept(args: &Args, launched: Launched, quiet: bool) -> Result<(), Failure> {
             "write the table of the sweep to a file, `--output FILE.csv`",
         ));
     }
-    let Launched {
-        source, simulation, ..
-    } = launched;
-    let call = sweep::Call {
-        source: &source,
-        agents: args.launch.agents.or(simulation.manifest().agents),
-        simulation,
-        params: &args.launch.param,
-        output: args.results.file(),
-        replaces: args.results.replaces(),
-        progress: args.progress,
-        quantiles: &args.quantiles,
-        json: args.json,
-        quiet,
-    };
-    sweep::run(&args.sweep, call)
+    launched.sweep(args, quiet, |sweep, call| sweep::run(sweep, call, target))
 }
 
 /// Writes results and a plot into their files, and notes these. Returns a plot for the terminal as text.
@@ -340,15 +339,36 @@ impl Launched {
     /// # Errors
     /// If a file cannot be read.
     pub(crate) fn origin(&self, args: &Args, metadata: &Path) -> Result<Origin, Failure> {
-        let asked = Asked {
-            model: args.file.as_deref().unwrap_or(Path::new("-")),
-            text: &self.source.text,
-            data: &args.launch.data,
-            input: &args.launch.input,
-            compilation: &args.compilation.words(),
-            tuning: &knobs::arguments(&args.knobs.tuning),
+        origin(args, &self.source, &self.simulation, metadata)
+    }
+
+    /// Runs a sweep of it, or whatever else `with` does.
+    ///
+    /// # Errors
+    /// Those of `with`.
+    pub(crate) fn sweep<T>(
+        self,
+        args: &Args,
+        quiet: bool,
+        with: impl FnOnce(&sweep::Sweep, sweep::Call<'_>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let source = &self.source;
+        let origin =
+            |simulation: &Simulation, metadata: &Path| origin(args, source, simulation, metadata);
+        let manifest = self.simulation.manifest();
+        let call = sweep::Call {
+            source,
+            agents: args.launch.agents.or(manifest.agents),
+            params: &args.launch.param,
+            origin: &origin,
+            compile: self.compile,
+            progress: args.progress,
+            quantiles: &args.quantiles,
+            json: args.json,
+            quiet,
+            simulation: self.simulation,
         };
-        Origin::of(asked, &self.simulation, metadata)
+        with(&args.sweep, call)
     }
 
     /// How a run of it was done.
@@ -356,6 +376,24 @@ impl Launched {
         let has_worlds = self.simulation.manifest().world.is_some();
         Metadata::of(origin, run, has_worlds, self.compile)
     }
+}
+
+/// What is known before the runs of a simulation, for metadata in this file.
+fn origin(
+    args: &Args,
+    source: &Source,
+    simulation: &Simulation,
+    metadata: &Path,
+) -> Result<Origin, Failure> {
+    let asked = Asked {
+        model: args.file.as_deref().unwrap_or(Path::new("-")),
+        text: &source.text,
+        data: &args.launch.data,
+        input: &args.launch.input,
+        compilation: &args.compilation.words(),
+        tuning: &knobs::arguments(&args.knobs.tuning),
+    };
+    Origin::of(asked, simulation, metadata)
 }
 
 /// The simulation with everything that the command line says about it.

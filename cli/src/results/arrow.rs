@@ -60,19 +60,24 @@ pub(super) fn write_parquet(
 ) -> io::Result<()> {
     // Readers that ask for the Arrow schema get no other metadata than the schema's own.
     let blocks = Blocks::new(table, about.iter().cloned().collect());
+    let schema = blocks.schema.clone();
+    let properties = Some(properties(about));
+    let mut writer = ArrowWriter::try_new(out, schema, properties).map_err(parquet_error)?;
+    blocks.each(cancel, |batch| writer.write(&batch).map_err(parquet_error))?;
+    writer.close().map(drop).map_err(parquet_error)
+}
+
+/// How Parquet files are written, with these words in their metadata.
+pub(crate) fn properties(about: &[(String, String)]) -> WriterProperties {
     let about = about.iter().cloned();
     let about = about.map(|(key, value)| KeyValue::new(key, value));
-    let properties = WriterProperties::builder()
+    WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
         .set_max_row_group_row_count(Some(GROUP_ROWS))
         .set_max_row_group_bytes(Some(GROUP_BYTES))
         .set_created_by(format!("simc {}", env!("CARGO_PKG_VERSION")))
         .set_key_value_metadata(Some(about.collect()))
-        .build();
-    let schema = blocks.schema.clone();
-    let mut writer = ArrowWriter::try_new(out, schema, Some(properties)).map_err(parquet_error)?;
-    blocks.each(cancel, |batch| writer.write(&batch).map_err(parquet_error))?;
-    writer.close().map(drop).map_err(parquet_error)
+        .build()
 }
 
 /// A table as blocks of rows.
@@ -195,14 +200,14 @@ fn array(
     })
 }
 
-fn arrow_error(error: ArrowError) -> io::Error {
+pub(crate) fn arrow_error(error: ArrowError) -> io::Error {
     match error {
         ArrowError::IoError(_, error) => error,
         other => io::Error::other(other),
     }
 }
 
-fn parquet_error(error: ParquetError) -> io::Error {
+pub(crate) fn parquet_error(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(cause) => match cause.downcast::<io::Error>() {
             Ok(error) => *error,

@@ -16,8 +16,8 @@ use blake3::Hasher;
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use sim_compiler::manifest::{Field, Scalar};
-use sim_runtime::{AdapterSummary, Column, Device, Run, Simulation};
+use sim_compiler::manifest::Field;
+use sim_runtime::{AdapterSummary, Column, Device, Report, Run, Simulation};
 use std::{
     env,
     ffi::OsStr,
@@ -50,8 +50,46 @@ pub(crate) struct Metadata {
     /// Why it ran there.
     pub(crate) reason: String,
     pub(crate) times: Times,
-    /// Each output and series.
+    /// What was swept, if this is of a sweep.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) sweep: Option<SweepMark>,
+    /// Each output and series; of a sweep each column of its tables.
     pub(crate) results: Vec<ColumnMark>,
+}
+
+/// What was swept.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct SweepMark {
+    /// `grid`, `random`, `sobol` or `file`.
+    pub(crate) kind: String,
+    /// The file of points.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) file: Option<FileMark>,
+    pub(crate) params: Vec<AxisMark>,
+    pub(crate) points: usize,
+    /// Points without results, also those that were not reached when the sweep was interrupted.
+    pub(crate) failed: usize,
+    pub(crate) interrupted: bool,
+    pub(crate) repeats: usize,
+    pub(crate) common_draws: bool,
+    pub(crate) quantiles: Vec<f64>,
+    /// Two outputs, or none.
+    pub(crate) covariance: Vec<String>,
+}
+
+/// A param that was swept.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct AxisMark {
+    /// `sigma`, `w[3]`.
+    pub(crate) name: String,
+    #[serde(rename = "type")]
+    pub(crate) type_name: String,
+    /// Of a grid: its values.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) values: Vec<Value>,
+    /// Of random and Sobol points: the ends of its range.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) range: Option<[f64; 2]>,
 }
 
 /// What is known before the run.
@@ -136,7 +174,7 @@ pub(crate) struct ColumnMark {
     pub(crate) table: String,
     pub(crate) name: String,
     #[serde(rename = "type")]
-    pub(crate) scalar: Scalar,
+    pub(crate) type_name: String,
     /// Names by value, for an enum.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) variants: Vec<String>,
@@ -215,7 +253,17 @@ pub(crate) fn listed(value: &Value) -> String {
 impl Metadata {
     /// Of a run that is over; `compile` are the seconds from source to artifact.
     pub(crate) fn of(origin: Origin, run: &Run, has_worlds: bool, compile: f64) -> Metadata {
-        let report = run.report();
+        Metadata::of_report(origin, run.report(), has_worlds, compile, marks(run))
+    }
+
+    /// Of runs with this report.
+    pub(crate) fn of_report(
+        origin: Origin,
+        report: &Report,
+        has_worlds: bool,
+        compile: f64,
+        results: Vec<ColumnMark>,
+    ) -> Metadata {
         let world = has_worlds.then(|| report.agents.checked_div(report.worlds));
         Metadata {
             metadata: VERSION,
@@ -234,7 +282,8 @@ impl Metadata {
                 setup_seconds: report.setup_seconds,
                 run_seconds: report.run_seconds,
             },
-            results: marks(run),
+            sweep: None,
+            results,
         }
     }
 
@@ -273,7 +322,10 @@ impl Metadata {
 
 impl FileMark {
     /// Of a file that the command line names so.
-    fn of(given: &Path) -> Result<FileMark, Failure> {
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub(crate) fn of(given: &Path) -> Result<FileMark, Failure> {
         let path = named(given);
         let pipe = is_pipe(&path);
         Ok(FileMark {
@@ -399,7 +451,7 @@ fn marks(run: &Run) -> Vec<ColumnMark> {
         |(of, column, series): (TableOf, &Column, Option<&sim_runtime::Series>)| ColumnMark {
             table: of.word().to_owned(),
             name: column.field.name.clone(),
-            scalar: column.values.scalar(),
+            type_name: column.values.scalar().name().to_owned(),
             variants: column.field.variants.clone(),
             shape: column.shape.clone(),
             every: series.and_then(|series| series.steps.get(1).copied()),

@@ -31,6 +31,7 @@ mod run;
 mod shadow;
 mod shell;
 mod sweep;
+mod sweep_files;
 mod testing;
 mod trace;
 mod warnings;
