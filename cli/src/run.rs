@@ -361,6 +361,7 @@ impl Launched {
             agents: args.launch.agents.or(manifest.agents),
             params: &args.launch.param,
             origin: &origin,
+            steps: args.steps.or(manifest.steps),
             compile: self.compile,
             progress: args.progress,
             quantiles: &args.quantiles,

@@ -5,6 +5,7 @@ mod forms;
 mod measure;
 mod points;
 mod report;
+mod sampled;
 mod table;
 mod tables;
 
@@ -12,7 +13,8 @@ use crate::{
     failure::Failure,
     fault, interrupt,
     launch::Assignment,
-    number, problem,
+    number,
+    problem,
     progress::{Progress, ProgressArgs},
     results::{
         self, Form, Target,
@@ -90,6 +92,8 @@ pub(crate) struct Call<'a> {
     pub(crate) params: &'a [Assignment],
     /// What is known before the runs of a simulation, for metadata in a file.
     pub(crate) origin: &'a dyn Fn(&Simulation, &Path) -> Result<Origin, Failure>,
+    /// Steps of each run, if their number is known.
+    pub(crate) steps: Option<u32>,
     /// Seconds from source to artifact.
     pub(crate) compile: f64,
     pub(crate) progress: ProgressArgs,
@@ -141,8 +145,10 @@ impl Sweep {
 pub(crate) fn run(args: &Sweep, mut call: Call<'_>, target: Option<Target>) -> Result<(), Failure> {
     let manifest = call.simulation.manifest().clone();
     let is_printed = target.as_ref().is_some_and(Target::is_standard_output);
-    let (points, plan) = planned(args, &mut call, &manifest)?;
+    let (points, mut plan) = planned(args, &mut call, &manifest)?;
+    plan.samples = call.json || target.is_some();
     let planned = tables::planned(&manifest, points.axes.len(), &plan);
+    sampled::refuse_large(&manifest, &planned, points.rows.len(), call.steps)?;
     let files = target
         .map(|target| target.plan_sweep(&planned))
         .transpose()?;
@@ -212,7 +218,8 @@ fn planned<'a, 'c: 'a>(
     call: &mut Call<'c>,
     manifest: &'a Manifest,
 ) -> Result<(Points<'a>, Plan<'a>), Failure> {
-    if manifest.outputs.is_empty() && manifest.world_rows().outputs.is_empty() {
+    let has_outputs = !manifest.outputs.is_empty() || !manifest.world_rows().outputs.is_empty();
+    if !has_outputs && manifest.series.is_empty() {
         return Err(problem::no_outputs().into());
     }
     let points = Points::of(args, &mut call.simulation, manifest, call.params)?;
@@ -235,6 +242,7 @@ fn planned<'a, 'c: 'a>(
             asked => asked,
         },
         covariance: measure::pair(manifest, &args.covariance)?,
+        samples: true,
         timed: call.json,
     };
     Ok((points, plan))

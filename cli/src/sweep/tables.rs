@@ -4,6 +4,7 @@ use super::{
     forms,
     measure::{Measure, Measures, Plan},
     points::Points,
+    sampled,
     table::{Cells, Column, Table},
 };
 use crate::{
@@ -30,7 +31,11 @@ pub(crate) fn planned(manifest: &Manifest, axes: usize, plan: &Plan<'_>) -> Vec<
     let statistics = 7 + plan.quantiles.len();
     let others = 2 + axes + usize::from(plan.covariance.is_some());
     let outputs = outputs(manifest).len();
-    vec![(TableOf::Points, others + outputs * statistics)]
+    let mut all = vec![(TableOf::Points, others + outputs * statistics)];
+    if plan.samples {
+        all.extend(sampled::planned(manifest, axes, plan));
+    }
+    all
 }
 
 impl Tables {
@@ -43,10 +48,9 @@ impl Tables {
     ) -> Tables {
         let outputs = outputs(manifest);
         let table = of_points(points, plan, measures, &outputs);
-        Tables {
-            outputs,
-            all: vec![(TableOf::Points, table)],
-        }
+        let mut all = vec![(TableOf::Points, table)];
+        all.extend(sampled::tables(points, plan, measures, manifest));
+        Tables { outputs, all }
     }
 
     /// That with a row per point.
@@ -111,7 +115,7 @@ fn outputs(manifest: &Manifest) -> Vec<String> {
 }
 
 /// The names of the rows that a field has, as in the summary of a run.
-fn names(field: &sim_compiler::manifest::Field) -> Vec<String> {
+pub(super) fn names(field: &sim_compiler::manifest::Field) -> Vec<String> {
     let nothing = Statistics {
         count: 0,
         nan: 0,
@@ -159,7 +163,10 @@ fn of_points(
 }
 
 /// The columns that say of which points rows are: the number of the point, and its params.
-fn identified(points: &Points<'_>, rows: impl Iterator<Item = u32> + Clone) -> Vec<Column> {
+pub(super) fn identified(
+    points: &Points<'_>,
+    rows: impl Iterator<Item = u32> + Clone,
+) -> Vec<Column> {
     let mut columns = vec![Column {
         name: "point".to_owned(),
         cells: Cells::numbers(rows.clone()),
@@ -175,7 +182,7 @@ fn identified(points: &Points<'_>, rows: impl Iterator<Item = u32> + Clone) -> V
 }
 
 /// The columns of statistics, of which some rows have none.
-fn statistics<'a>(
+pub(super) fn statistics<'a>(
     columns: &mut Vec<Column>,
     name: &str,
     quantiles: &[f64],
