@@ -147,7 +147,8 @@ pub(crate) fn run(args: &Args, quiet: bool) -> Result<(), Failure> {
     if let Some(target) = &sweep_target {
         target.check_sweep()?;
     }
-    let prints_outputs = (target.as_ref()).is_some_and(results::Target::is_standard_output);
+    let printed = target.as_ref().or(sweep_target.as_ref());
+    let prints_outputs = printed.is_some_and(results::Target::is_standard_output);
     check_plot(args, prints_outputs)?;
     let resumed = args.checkpoint.open()?;
     let called = Instant::now();
@@ -158,7 +159,7 @@ pub(crate) fn run(args: &Args, quiet: bool) -> Result<(), Failure> {
     let keeps_outputs = args.results.are_wanted() || args.plot.is_given() || sweeps;
     let launched = compiled.launched(args, keeps_outputs, resumed.as_ref())?;
     if sweeps {
-        return swept(args, launched, sweep_target, quiet);
+        return swept(args, launched, (sweep_target, plot), quiet);
     }
     if args.shadow.is_on() {
         let how = (args.json, args.progress);
@@ -199,20 +200,22 @@ pub(crate) fn run(args: &Args, quiet: bool) -> Result<(), Failure> {
 fn swept(
     args: &Args,
     launched: Launched,
-    target: Option<results::Target>,
+    (target, plot): (Option<results::Target>, Option<Plan>),
     quiet: bool,
 ) -> Result<(), Failure> {
-    let other = [
-        ("--plot", args.plot.is_given()),
-        ("--checkpoint", args.checkpoint.is_given()),
-    ];
-    if let Some((option, _)) = other.iter().find(|(_, given)| *given) {
+    if args.checkpoint.is_given() {
         return Err(usage::refused(
-            format!("`{option}` is for one run, and a sweep has many"),
-            "write the table of the sweep to a file, `--output FILE.csv`",
+            "`--checkpoint` is for one run, and a sweep has many",
+            "Ctrl-C in a sweep with `--output FILE.csv` keeps the points that are complete",
         ));
     }
-    launched.sweep(args, quiet, |sweep, call| sweep::run(sweep, call, target))
+    if let Some(plot) = &plot {
+        plot.check_sweep()?;
+    }
+    launched.sweep(args, quiet, |sweep, mut call| {
+        call.plot = plot;
+        sweep::run(sweep, call, target)
+    })
 }
 
 /// Writes results and a plot into their files, and notes these. Returns a plot for the terminal as text.
@@ -361,6 +364,7 @@ impl Launched {
             agents: args.launch.agents.or(manifest.agents),
             params: &args.launch.param,
             origin: &origin,
+            plot: None,
             steps: args.steps.or(manifest.steps),
             compile: self.compile,
             progress: args.progress,

@@ -3,6 +3,7 @@
 mod about;
 mod forms;
 mod measure;
+mod pictures;
 mod points;
 mod report;
 mod sampled;
@@ -14,6 +15,7 @@ use crate::{
     fault, interrupt,
     launch::Assignment,
     number,
+    plot::{self, Drawn},
     problem,
     progress::{Progress, ProgressArgs},
     results::{
@@ -92,6 +94,8 @@ pub(crate) struct Call<'a> {
     pub(crate) params: &'a [Assignment],
     /// What is known before the runs of a simulation, for metadata in a file.
     pub(crate) origin: &'a dyn Fn(&Simulation, &Path) -> Result<Origin, Failure>,
+    /// The picture to be drawn.
+    pub(crate) plot: Option<plot::Plan>,
     /// Steps of each run, if their number is known.
     pub(crate) steps: Option<u32>,
     /// Seconds from source to artifact.
@@ -146,7 +150,8 @@ pub(crate) fn run(args: &Sweep, mut call: Call<'_>, target: Option<Target>) -> R
     let manifest = call.simulation.manifest().clone();
     let is_printed = target.as_ref().is_some_and(Target::is_standard_output);
     let (points, mut plan) = planned(args, &mut call, &manifest)?;
-    plan.samples = call.json || target.is_some();
+    let draws_series = call.plot.as_ref().is_some_and(plot::Plan::has_series);
+    plan.samples = draws_series || call.json || target.is_some();
     let planned = tables::planned(&manifest, points.axes.len(), &plan);
     sampled::refuse_large(&manifest, &planned, points.rows.len(), call.steps)?;
     let files = target
@@ -172,9 +177,26 @@ pub(crate) fn run(args: &Sweep, mut call: Call<'_>, target: Option<Target>) -> R
         }),
     });
     report.wrote(written.iter().flatten().cloned());
+    let drawn = match (&call.plot, &measures.report) {
+        (Some(plot), Some(ran)) => {
+            let ran = (ran, call.simulation.current_seed());
+            let swept = pictures::swept((args, &points), (&plan, &measures), ran, &manifest);
+            plot.draw_sweep(&swept).map(Some)
+        }
+        // Where no run completed there is nothing to draw.
+        (Some(_), None) | (None, _) => Ok(None),
+    };
+    let picture = match &drawn {
+        Ok(Some(Drawn::File(file))) => {
+            report.wrote([file.clone()]);
+            ""
+        }
+        Ok(Some(Drawn::Text(text))) => text.as_str(),
+        Ok(None) | Err(_) => "",
+    };
     let text = match (call.json, call.quiet) {
         (true, _) => report.json(),
-        (false, quiet) => report.text(quiet),
+        (false, quiet) => report.text(quiet) + picture,
     };
     let printed = match is_printed {
         true => {
@@ -183,7 +205,8 @@ pub(crate) fn run(args: &Sweep, mut call: Call<'_>, target: Option<Target>) -> R
         }
         false => standard_output::print(text),
     };
-    written.map(drop).and(printed).and(measures.verdict())
+    let made = written.map(drop).and(drawn.map(drop));
+    made.and(printed).and(measures.verdict())
 }
 
 /// Runs a sweep again, and says how; `metadata` is the file that says how it was done first.

@@ -128,7 +128,7 @@ impl Axis<'_> {
     }
 
     /// A word as a number.
-    fn value(&self, word: u32) -> f64 {
+    pub(crate) fn value(&self, word: u32) -> f64 {
         match self.kind() {
             Kind::F32 => f32::from_bits(word).into(),
             Kind::I32 => f64::from(word.cast_signed()),

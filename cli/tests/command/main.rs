@@ -32,6 +32,7 @@ mod shadow;
 mod shell;
 mod sweep;
 mod sweep_files;
+mod sweep_pictures;
 mod testing;
 mod trace;
 mod warnings;
