@@ -318,7 +318,8 @@ fn range(
     let last = (count - 1) as f64;
     let value = |k: i128| match k as f64 {
         k if k == last => high,
-        k => low + (high - low) * (k / last),
+        // Multiplied first, whole numbers between whole ends are exact.
+        k => low + (high - low) * k / last,
     };
     let word = |k: i128| match axis.kind() {
         Kind::Bool | Kind::Enum(_) => {
