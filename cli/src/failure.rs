@@ -39,6 +39,13 @@ pub(crate) enum Failure {
         /// Those of the whole run.
         steps: u32,
     },
+    /// The same of a sweep, some of whose points are complete.
+    Unfinished {
+        /// Points that have results.
+        complete: usize,
+        /// All points.
+        points: usize,
+    },
     /// A failure that leaves a checkpoint, and the command that goes on from it.
     Resumable(Box<Failure>, String),
     /// Whoever read standard output has stopped.
@@ -98,6 +105,13 @@ impl Failure {
                 grouped((*step).into()),
                 grouped((*steps).into())
             )),
+            Failure::Unfinished { complete, points } => terminal::remark(format!(
+                "interrupted: {} of {} points are complete, and {} {} not\n",
+                grouped(*complete as u64),
+                grouped(*points as u64),
+                grouped((points - complete) as u64),
+                if points - complete == 1 { "is" } else { "are" }
+            )),
             Failure::Resumable(failure, command) => {
                 failure.print();
                 terminal::remark(format!("to go on from the last checkpoint: {command}\n"));
@@ -117,7 +131,9 @@ impl Failure {
     fn code(&self) -> ExitCode {
         match self {
             Failure::Resumable(failure, _) => failure.code(),
-            Failure::Interrupted | Failure::Suspended { .. } => ExitCode::from(interrupt::CODE),
+            Failure::Interrupted | Failure::Suspended { .. } | Failure::Unfinished { .. } => {
+                ExitCode::from(interrupt::CODE)
+            }
             Failure::ClosedPipe => ExitCode::SUCCESS,
             Failure::Usage(_) => ExitCode::from(2),
             Failure::Model { .. }

@@ -17,12 +17,13 @@ mod screen;
 mod series;
 mod shapes;
 mod svg;
+mod swept;
 mod theme;
 
 use crate::{
     failure::Failure,
     output::{self, Written},
-    problem, terminal,
+    problem, terminal, usage,
 };
 use choice::{Quantity, Source, Subject};
 use panel::{Page, Panel};
@@ -33,6 +34,7 @@ use std::{
     io::Write,
     path::{Path, PathBuf},
 };
+pub(crate) use swept::{Curve, Means, Swept, SweptAxis};
 use theme::Theme;
 
 /// Panels of a page.
@@ -196,12 +198,64 @@ impl Plan {
     /// # Errors
     /// Why the file cannot be written.
     pub(crate) fn draw(&self, run: &Run) -> Result<Drawn, Failure> {
-        let page = self.page(run)?;
+        let mut panels = Vec::new();
+        for (subject, spread) in &self.subjects {
+            panels.extend(panels_of(run, subject, spread.as_ref())?);
+        }
+        self.put(&self.page(panels, self.subtitle(run)))
+    }
+
+    /// Draws a sweep: into the file, or as text for the terminal.
+    ///
+    /// # Errors
+    /// Why the file cannot be written.
+    pub(crate) fn draw_sweep(&self, swept: &Swept<'_>) -> Result<Drawn, Failure> {
+        let mut panels = Vec::new();
+        for (subject, spread) in &self.subjects {
+            panels.extend(swept::panels(swept, subject));
+            // A sweep has bands of its own, so that a deviation is a series like any other.
+            let spread = spread.clone().map(Subject::Alone);
+            panels.extend(spread.iter().flat_map(|it| swept::panels(swept, it)));
+        }
+        self.put(&self.page(panels, swept.subtitle.clone()))
+    }
+
+    /// Refuses what is drawn of one run only.
+    ///
+    /// # Errors
+    /// That something is.
+    pub(crate) fn check_sweep(&self) -> Result<(), Failure> {
+        let is_series = |it: &Quantity| matches!(it.source, Source::Series { .. });
+        let several = |subject: &Subject| match subject {
+            Subject::Alone(_) => false,
+            Subject::Pair(pair) => is_series(&pair[0]),
+            Subject::Together(_) => true,
+        };
+        match self.subjects.iter().any(|(subject, _)| several(subject)) {
+            true => Err(usage::refused(
+                "`--show` draws several series together only of one run, and a sweep has many",
+                "name each of them by itself; a sweep draws a curve of it for each point",
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// Are series drawn?
+    pub(crate) fn has_series(&self) -> bool {
+        let is_series = |(subject, _): &(Subject, _)| match subject {
+            Subject::Alone(quantity) => matches!(quantity.source, Source::Series { .. }),
+            Subject::Pair(_) | Subject::Together(_) => false,
+        };
+        self.subjects.iter().any(is_series)
+    }
+
+    /// Writes a page into the file, or as text for the terminal.
+    fn put(&self, page: &Page) -> Result<Drawn, Failure> {
         if self.form == Form::Terminal {
             let screen = screen::Screen::of_standard_output();
-            return Ok(Drawn::Text(format!("\n{}", screen::text(&page, screen))));
+            return Ok(Drawn::Text(format!("\n{}", screen::text(page, screen))));
         }
-        let drawing = page::drawing(&page, self.theme, self.size);
+        let drawing = page::drawing(page, self.theme, self.size);
         let bytes = match self.form {
             Form::Png => {
                 let letters = page
@@ -228,24 +282,19 @@ impl Plan {
         }))
     }
 
-    fn page(&self, run: &Run) -> Result<Page, Failure> {
-        let mut panels = Vec::new();
-        for (subject, spread) in &self.subjects {
-            panels.extend(panels_of(run, subject, spread.as_ref())?);
-        }
+    fn page(&self, mut panels: Vec<Panel>, mut subtitle: String) -> Page {
         let count = panels.len();
-        let mut subtitle = self.subtitle(run);
         if count > MOST_PANELS && self.form != Form::Terminal {
             panels.truncate(MOST_PANELS);
             let first = format!("the first {MOST_PANELS} of {count} plots");
             terminal::note(format!("{first} are drawn; `--show` draws others\n"));
             subtitle = format!("{subtitle} · {first}");
         }
-        Ok(Page {
+        Page {
             title: self.title.clone(),
             subtitle,
             panels,
-        })
+        }
     }
 
     /// Of what run it is.

@@ -8,7 +8,7 @@ use crate::{
     problem,
     results::metadata::{ColumnMark, FileMark, Metadata, VERSION},
     run::{self, Compiled},
-    standard_output,
+    standard_output, sweep,
 };
 use clap::{Parser, ValueEnum};
 use serde::Serialize;
@@ -138,6 +138,11 @@ fn repeat(before: &Metadata, path: &Path) -> Result<Metadata, Failure> {
     args.repeat_values(before);
     let compiled = Compiled::of(&args, Path::new(&origin.model.path))?;
     let launched = compiled.launched(&args, true, None)?;
+    if args.sweeps()? {
+        return launched.sweep(&args, false, |sweep, call| {
+            sweep::repeat(sweep, call, &path)
+        });
+    }
     let origin = launched.origin(&args, &path)?;
     launched.repeat(&args, origin)
 }
@@ -172,12 +177,24 @@ fn enter_directory(before: &Metadata, path: &Path) -> Result<(), Failure> {
             let what = format!("`{}`", given.name);
             return Err(problem::came_through_a_pipe(&what).into());
         }
-        let file = found.join(&given.file.path);
-        if given.file.blake3.is_some() && !file.is_file() {
-            return Err(problem::no_such_file(&file).into());
+        there(found, &given.file)?;
+    }
+    if let Some(points) = before.sweep.as_ref().and_then(|sweep| sweep.file.as_ref()) {
+        if points.pipe {
+            return Err(problem::came_through_a_pipe("the file of points").into());
         }
+        there(found, points)?;
     }
     env::set_current_dir(found).map_err(|error| problem::unreadable(found, &error).into())
+}
+
+/// Is a plain file where it was?
+fn there(directory: &Path, given: &FileMark) -> Result<(), Failure> {
+    let file = directory.join(&given.path);
+    match given.blake3.is_some() && !file.is_file() {
+        true => Err(problem::no_such_file(&file).into()),
+        false => Ok(()),
+    }
 }
 
 /// Where the first run was, if that is here; otherwise another GPU, or the CPU.
@@ -209,7 +226,9 @@ impl Comparison {
         }
         let given = |of: &Metadata| -> Vec<(String, FileMark)> {
             let all = of.origin.data.iter().chain(&of.origin.input);
-            all.map(|given| (given.name.clone(), given.file.clone()))
+            let all = all.map(|given| (given.name.clone(), given.file.clone()));
+            let points = of.sweep.as_ref().and_then(|sweep| sweep.file.clone());
+            all.chain(points.map(|file| ("points".to_owned(), file)))
                 .collect()
         };
         for ((name, before), (_, now)) in given(before).into_iter().zip(given(now)) {
@@ -256,7 +275,7 @@ impl Comparison {
         let mut lines = vec![["result", "values", ""].map(str::to_owned).to_vec()];
         lines.extend(self.columns.iter().map(|column| {
             let name = match column.table.as_str() {
-                "outputs" => column.name.clone(),
+                "outputs" | "points" => column.name.clone(),
                 table => format!("{} {}", table.replace('.', " "), column.name),
             };
             let same = if column.same { "same" } else { "differs" };
@@ -278,7 +297,13 @@ fn facts(of: &Metadata) -> Vec<(&'static str, String)> {
     let number = |value: Option<u32>| value.map_or("none".to_owned(), |value| value.to_string());
     let text = |value: Option<&String>| value.map_or("none".to_owned(), Clone::clone);
     let adapter = machine.adapter.as_ref();
+    let without_results = match &of.sweep {
+        Some(sweep) if sweep.interrupted => format!("{} (interrupted)", sweep.failed),
+        Some(sweep) => sweep.failed.to_string(),
+        None => "none".to_owned(),
+    };
     vec![
+        ("points without results", without_results),
         ("simc", of.simc.clone()),
         ("model", hash(&origin.model)),
         ("seed", of.seed.to_string()),
@@ -315,6 +340,6 @@ fn shortened(text: &str) -> String {
 }
 
 fn is_same(one: &ColumnMark, other: &ColumnMark) -> bool {
-    let key = |of: &ColumnMark| (of.table.clone(), of.name.clone(), of.scalar);
+    let key = |of: &ColumnMark| (of.table.clone(), of.name.clone(), of.type_name.clone());
     key(one) == key(other) && one.shape == other.shape && one.blake3 == other.blake3
 }

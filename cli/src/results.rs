@@ -2,12 +2,13 @@
 //! them. `metadata` says of each run how it was done; `tables` which tables and columns there are; the other
 //! modules write one form each.
 
-mod arrow;
+pub(crate) mod arrow;
 mod csv;
 mod json;
 pub(crate) mod metadata;
-mod npy;
+pub(crate) mod npy;
 mod stream;
+mod swept;
 mod tables;
 
 use crate::{
@@ -25,7 +26,8 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 pub(crate) use stream::Stream;
-use tables::{Table, TableOf, columns};
+pub(crate) use tables::TableOf;
+use tables::{Table, columns};
 
 /// Most columns of a Parquet or Arrow file.
 const MOST_COLUMNS: u64 = 16_384;
@@ -48,7 +50,7 @@ pub(crate) struct Destination {
 
 /// A form of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Form {
+pub(crate) enum Form {
     /// Text with a header line, a file per table.
     Csv,
     /// Apache Parquet, a file per table.
@@ -110,11 +112,6 @@ impl Destination {
     /// Are results to be written?
     pub(crate) fn are_wanted(&self) -> bool {
         self.output.is_some()
-    }
-
-    /// Where results are to be written.
-    pub(crate) fn file(&self) -> Option<&PathBuf> {
-        self.output.as_ref()
     }
 
     /// May files be replaced that are there already?
@@ -217,6 +214,11 @@ impl Target {
                 }
             }
         }
+        self.place(contents)
+    }
+
+    /// The files that hold these contents.
+    fn place(self, contents: Vec<Content>) -> Result<Plan, Failure> {
         let mut plan = Plan {
             form: self.form,
             replaces: self.replaces,

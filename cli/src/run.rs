@@ -110,6 +110,14 @@ impl Args {
         self.launch.agents.or(manifest.agents)
     }
 
+    /// Is it a sweep?
+    ///
+    /// # Errors
+    /// If there are options of a sweep, but none that says what is swept.
+    pub(crate) fn sweeps(&self) -> Result<bool, Failure> {
+        self.sweep.is_asked()
+    }
+
     /// Asks for the values that a run had, wherever it had them from, and for a run in one piece.
     pub(crate) fn repeat_values(&mut self, before: &Metadata) {
         self.checkpoint = CheckpointArgs::default();
@@ -143,12 +151,14 @@ pub(crate) fn run(args: &Args, quiet: bool) -> Result<(), Failure> {
             "name a model",
         ));
     };
-    let sweeps = args.sweep.is_asked()?;
-    let target = match sweeps {
-        true => None,
-        false => args.results.target(args.json)?,
-    };
-    let prints_outputs = (target.as_ref()).is_some_and(results::Target::is_standard_output);
+    let sweeps = args.sweeps()?;
+    let mut target = args.results.target(args.json)?;
+    let sweep_target = target.take_if(|_| sweeps);
+    if let Some(target) = &sweep_target {
+        target.check_sweep()?;
+    }
+    let printed = target.as_ref().or(sweep_target.as_ref());
+    let prints_outputs = printed.is_some_and(results::Target::is_standard_output);
     check_plot(args, prints_outputs)?;
     let resumed = args.checkpoint.open()?;
     let called = Instant::now();
@@ -159,7 +169,7 @@ pub(crate) fn run(args: &Args, quiet: bool) -> Result<(), Failure> {
     let keeps_outputs = args.results.are_wanted() || args.plot.is_given() || sweeps;
     let launched = compiled.launched(args, keeps_outputs, resumed.as_ref())?;
     if sweeps {
-        return swept(args, launched, quiet);
+        return swept(args, launched, (sweep_target, plot), quiet);
     }
     if args.shadow.is_on() {
         let how = (args.json, args.progress);
@@ -229,34 +239,25 @@ fn in_batches(
 }
 
 /// Runs a sweep of the model.
-fn swept(args: &Args, launched: Launched, quiet: bool) -> Result<(), Failure> {
-    let other = [
-        ("--plot", args.plot.is_given()),
-        ("--checkpoint", args.checkpoint.is_given()),
-    ];
-    if let Some((option, _)) = other.iter().find(|(_, given)| *given) {
+fn swept(
+    args: &Args,
+    launched: Launched,
+    (target, plot): (Option<results::Target>, Option<Plan>),
+    quiet: bool,
+) -> Result<(), Failure> {
+    if args.checkpoint.is_given() {
         return Err(usage::refused(
-            format!("`{option}` is for one run, and a sweep has many"),
-            "write the table of the sweep to a file, `--output FILE.csv`",
+            "`--checkpoint` is for one run, and a sweep has many",
+            "Ctrl-C in a sweep with `--output FILE.csv` keeps the points that are complete",
         ));
     }
-    let Launched {
-        source, simulation, ..
-    } = launched;
-    let call = sweep::Call {
-        source: &source,
-        agents: args.agents(simulation.manifest()),
-        simulation,
-        params: &args.launch.param,
-        tuning: args.knobs.tuning,
-        output: args.results.file(),
-        replaces: args.results.replaces(),
-        progress: args.progress,
-        quantiles: &args.quantiles,
-        json: args.json,
-        quiet,
-    };
-    sweep::run(&args.sweep, call)
+    if let Some(plot) = &plot {
+        plot.check_sweep()?;
+    }
+    launched.sweep(args, quiet, |sweep, mut call| {
+        call.plot = plot;
+        sweep::run(sweep, call, target)
+    })
 }
 
 /// Writes results and a plot into their files, and notes these. Returns a plot for the terminal as text.
@@ -383,21 +384,45 @@ impl Launched {
     /// # Errors
     /// If a file cannot be read.
     pub(crate) fn origin(&self, args: &Args, metadata: &Path) -> Result<Origin, Failure> {
-        let asked = Asked {
-            model: args.file.as_deref().unwrap_or(Path::new("-")),
-            text: &self.source.text,
-            data: &args.launch.data,
-            input: &args.launch.input,
-            compilation: &args.compilation.words(),
-            tuning: &knobs::arguments(&args.knobs.tuning),
+        origin(args, &self.source, &self.simulation, metadata)
+    }
+
+    /// Runs a sweep of it, or whatever else `with` does.
+    ///
+    /// # Errors
+    /// Those of `with`.
+    pub(crate) fn sweep<T>(
+        self,
+        args: &Args,
+        quiet: bool,
+        with: impl FnOnce(&sweep::Sweep, sweep::Call<'_>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let source = &self.source;
+        let origin =
+            |simulation: &Simulation, metadata: &Path| origin(args, source, simulation, metadata);
+        let manifest = self.simulation.manifest();
+        let call = sweep::Call {
+            source,
+            agents: args.agents(manifest),
+            params: &args.launch.param,
+            tuning: args.knobs.tuning,
+            origin: &origin,
+            plot: None,
+            steps: args.steps.or(manifest.steps),
+            compile: self.compile,
+            progress: args.progress,
+            quantiles: &args.quantiles,
+            json: args.json,
+            quiet,
+            simulation: self.simulation,
         };
-        Origin::of(asked, &self.simulation, metadata)
+        with(&args.sweep, call)
     }
 
     /// How a run of it was done.
     pub(crate) fn metadata(&self, origin: Origin, report: &Report, marks: Marks) -> Metadata {
         let has_worlds = self.simulation.manifest().world.is_some();
-        Metadata::of(origin, report, marks, has_worlds, self.compile)
+        Metadata::of(origin, report, marks.finish(), has_worlds, self.compile)
     }
 
     /// What the command itself took since it was called.
@@ -422,6 +447,24 @@ impl Launched {
         let Batched { report, marks, .. } = Batched::run(args, self, &mut batches, None)?;
         Ok(self.metadata(origin, &report, marks))
     }
+}
+
+/// What is known before the runs of a simulation, for metadata in this file.
+fn origin(
+    args: &Args,
+    source: &Source,
+    simulation: &Simulation,
+    metadata: &Path,
+) -> Result<Origin, Failure> {
+    let asked = Asked {
+        model: args.file.as_deref().unwrap_or(Path::new("-")),
+        text: &source.text,
+        data: &args.launch.data,
+        input: &args.launch.input,
+        compilation: &args.compilation.words(),
+        tuning: &knobs::arguments(&args.knobs.tuning),
+    };
+    Origin::of(asked, simulation, metadata)
 }
 
 /// The simulation with everything that the command line says about it.

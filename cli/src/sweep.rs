@@ -1,25 +1,38 @@
 //! `simc run --sweep …`: runs of a model at many points of its params, and a row of statistics for each.
 
+mod about;
+mod forms;
 mod measure;
+mod pictures;
 mod points;
 mod report;
+mod sampled;
 mod table;
+mod tables;
 
 use crate::{
     failure::Failure,
     fault, interrupt,
     launch::Assignment,
-    number, problem,
+    number,
+    plot::{self, Drawn},
+    problem,
     progress::{Progress, ProgressArgs},
+    results::{
+        self, Form, Target,
+        metadata::{Metadata, Origin},
+    },
     source::Source,
     standard_output, terminal, usage,
 };
+use about::Before;
 use measure::{Measures, Plan};
 use points::Points;
-use report::{Place, Report};
-use sim_compiler::kernel::schedule::Tuning;
+use report::Report;
+use sim_compiler::{kernel::schedule::Tuning, manifest::Manifest};
 use sim_runtime::Simulation;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use tables::Tables;
 
 /// Most runs of a sweep: points times repeats.
 const MOST_RUNS: usize = 1_000_000;
@@ -80,9 +93,14 @@ pub(crate) struct Call<'a> {
     pub(crate) agents: Option<u32>,
     pub(crate) params: &'a [Assignment],
     pub(crate) tuning: Tuning,
-    pub(crate) output: Option<&'a PathBuf>,
-    /// May the file be replaced if it is there?
-    pub(crate) replaces: bool,
+    /// What is known before the runs of a simulation, for metadata in a file.
+    pub(crate) origin: &'a dyn Fn(&Simulation, &Path) -> Result<Origin, Failure>,
+    /// The picture to be drawn.
+    pub(crate) plot: Option<plot::Plan>,
+    /// Steps of each run, if their number is known.
+    pub(crate) steps: Option<u32>,
+    /// Seconds from source to artifact.
+    pub(crate) compile: f64,
     pub(crate) progress: ProgressArgs,
     pub(crate) quantiles: &'a [f64],
     pub(crate) json: bool,
@@ -90,6 +108,16 @@ pub(crate) struct Call<'a> {
 }
 
 impl Sweep {
+    /// How points are chosen.
+    fn kind(&self) -> &'static str {
+        match (&self.sweep_file, self.sweep_random, self.sweep_sobol) {
+            (Some(_), ..) => "file",
+            (None, Some(_), _) => "random",
+            (None, None, Some(_)) => "sobol",
+            (None, None, None) => "grid",
+        }
+    }
+
     /// Is a sweep asked for?
     ///
     /// # Errors
@@ -118,17 +146,107 @@ impl Sweep {
     }
 }
 
-/// Runs a sweep, prints its table and writes it to a file.
-pub(crate) fn run(args: &Sweep, call: Call<'_>) -> Result<(), Failure> {
-    let output = call.output.map(PathBuf::as_path);
-    let place = Place::check(output, call.replaces, call.json)?;
-    let mut simulation = call.simulation;
-    let manifest = simulation.manifest().clone();
-    let has_none = manifest.outputs.is_empty() && manifest.world_rows().outputs.is_empty();
-    if has_none {
+/// Runs a sweep, prints its table and writes it to files.
+pub(crate) fn run(args: &Sweep, mut call: Call<'_>, target: Option<Target>) -> Result<(), Failure> {
+    let manifest = call.simulation.manifest().clone();
+    let is_printed = target.as_ref().is_some_and(Target::is_standard_output);
+    let (points, mut plan) = planned(args, &mut call, &manifest)?;
+    let draws_series = call.plot.as_ref().is_some_and(plot::Plan::has_series);
+    plan.samples = draws_series || call.json || target.is_some();
+    let planned = tables::planned(&manifest, points.axes.len(), &plan);
+    sampled::refuse_large(&manifest, &planned, points.rows.len(), call.steps)?;
+    let files = target
+        .map(|target| target.plan_sweep(&planned))
+        .transpose()?;
+    let metadata = files.as_ref().and_then(results::Plan::metadata);
+    let before = metadata
+        .map(|path| Before::of((call.origin)(&call.simulation, path)?, args, &points))
+        .transpose()?;
+    let measures = measured(&call, &points, &plan)?;
+    let tables = Tables::of(&points, &plan, &measures, &manifest);
+    let mut report = Report::new(&points, &plan, &measures, &tables);
+    let about = before.and_then(|before| {
+        let seed = call.simulation.current_seed();
+        let launch = (&manifest, call.compile, seed);
+        before.metadata(args, (&points, &plan), (&measures, &tables), launch)
+    });
+    // What was computed is printed even where the files cannot be written.
+    let written = files.map_or(Ok(Vec::new()), |files| match is_printed {
+        true => print(&tables, files.form()).map(|()| Vec::new()),
+        false => files.write_tables(about, &|form, of, about, out| {
+            tables.write(form, of, about, out)
+        }),
+    });
+    report.wrote(written.iter().flatten().cloned());
+    let drawn = match (&call.plot, &measures.report) {
+        (Some(plot), Some(ran)) => {
+            let ran = (ran, call.simulation.current_seed());
+            let swept = pictures::swept((args, &points), (&plan, &measures), ran, &manifest);
+            plot.draw_sweep(&swept).map(Some)
+        }
+        // Where no run completed there is nothing to draw.
+        (Some(_), None) | (None, _) => Ok(None),
+    };
+    let picture = match &drawn {
+        Ok(Some(Drawn::File(file))) => {
+            report.wrote([file.clone()]);
+            ""
+        }
+        Ok(Some(Drawn::Text(text))) => text.as_str(),
+        Ok(None) | Err(_) => "",
+    };
+    let text = match (call.json, call.quiet) {
+        (true, _) => report.json(),
+        (false, quiet) => report.text(quiet) + picture,
+    };
+    let printed = match is_printed {
+        true => {
+            terminal::note(text);
+            Ok(())
+        }
+        false => standard_output::print(text),
+    };
+    let made = written.map(drop).and(drawn.map(drop));
+    made.and(printed).and(measures.verdict())
+}
+
+/// Runs a sweep again, and says how; `metadata` is the file that says how it was done first.
+///
+/// # Errors
+/// Those of a sweep, but points may fail; that no run of it completed.
+pub(crate) fn repeat(
+    args: &Sweep,
+    mut call: Call<'_>,
+    metadata: &Path,
+) -> Result<Metadata, Failure> {
+    let manifest = call.simulation.manifest().clone();
+    let (points, plan) = planned(args, &mut call, &manifest)?;
+    let before = Before::of((call.origin)(&call.simulation, metadata)?, args, &points)?;
+    let measures = measured(&call, &points, &plan)?;
+    if measures.interrupted {
+        return Err(Failure::Interrupted);
+    }
+    let tables = Tables::of(&points, &plan, &measures, &manifest);
+    let launch = (&manifest, call.compile, call.simulation.current_seed());
+    let about = before.metadata(args, (&points, &plan), (&measures, &tables), launch);
+    match (about, measures.verdict()) {
+        (Some(about), _) => Ok(about),
+        (None, Err(failure)) => Err(failure),
+        (None, Ok(())) => Err(problem::no_outputs().into()),
+    }
+}
+
+/// The points of a sweep, and what is computed of each.
+fn planned<'a, 'c: 'a>(
+    args: &Sweep,
+    call: &mut Call<'c>,
+    manifest: &'a Manifest,
+) -> Result<(Points<'a>, Plan<'a>), Failure> {
+    let has_outputs = !manifest.outputs.is_empty() || !manifest.world_rows().outputs.is_empty();
+    if !has_outputs && manifest.series.is_empty() {
         return Err(problem::no_outputs().into());
     }
-    let points = Points::of(args, &mut simulation, &manifest, call.params)?;
+    let points = Points::of(args, &mut call.simulation, manifest, call.params)?;
     let repeats = args.repeats.unwrap_or(1) as usize;
     if repeats == 0 {
         return Err(usage::refused(
@@ -139,12 +257,12 @@ pub(crate) fn run(args: &Sweep, call: Call<'_>) -> Result<(), Failure> {
     refuse_many(points.rows.len(), repeats)?;
     let mut tuning = call.tuning;
     if let Some(agents) = call.agents {
-        measure::refuse_large(&manifest, agents, repeats)?;
+        measure::refuse_large(manifest, agents, repeats)?;
         // Points share dispatches, which keep as much of a device busy as all their agents together.
         let together = points.rows.len() as u64 * repeats as u64 * u64::from(agents);
         let all = u32::try_from(together).unwrap_or(u32::MAX).max(1);
         tuning.kernel_agents.get_or_insert(all);
-        simulation.set_tuning(tuning);
+        call.simulation.set_tuning(tuning);
     }
     let plan = Plan {
         repeats,
@@ -153,32 +271,41 @@ pub(crate) fn run(args: &Sweep, call: Call<'_>) -> Result<(), Failure> {
             [] => &[0.25, 0.5, 0.75],
             asked => asked,
         },
-        covariance: measure::pair(&manifest, &args.covariance)?,
+        covariance: measure::pair(manifest, &args.covariance)?,
+        samples: true,
         timed: call.json,
         kernel_agents: tuning.kernel_agents,
     };
+    Ok((points, plan))
+}
+
+/// Runs all points, with a bar of their progress.
+fn measured(call: &Call<'_>, points: &Points<'_>, plan: &Plan<'_>) -> Result<Measures, Failure> {
     let progress = Progress::start(call.progress);
     let cancel = interrupt::flag();
-    let measures = Measures::of(&simulation, &points, &plan, cancel, &|done, total| {
+    let measures = Measures::of(&call.simulation, points, plan, cancel, &|done, total| {
         progress.update(done, total);
     });
     progress.finish();
     // What is wrong with the launch itself is wrong at every point, and says more at its place in the model.
-    let measures = measures.map_err(|error| fault::refusal(call.source, error, call.json))?;
-    let report = Report::new(&points, &plan, &measures, &manifest);
-    let written = report.write(&place);
-    let text = match (call.json, call.quiet) {
-        (true, _) => report.json(),
-        (false, quiet) => report.text(quiet, &place),
-    };
-    let printed = match place {
-        Place::StandardOutput => {
-            terminal::note(text);
-            Ok(())
-        }
-        Place::Nowhere | Place::Csv(_) | Place::Json(_) => standard_output::print(text),
-    };
-    written.and(printed).and(measures.verdict())
+    measures.map_err(|error| fault::refusal(call.source, error, call.json))
+}
+
+/// Writes the first table to standard output, and notes which others there are; or all as JSON.
+fn print(tables: &Tables, form: Form) -> Result<(), Failure> {
+    if form == Form::Json {
+        return standard_output::write(|out| tables.write_json(out));
+    }
+    standard_output::write(|out| tables.points().write_csv(out))?;
+    let others = tables.all[1..].iter().map(|(of, _)| of.word());
+    let others = others.collect::<Vec<_>>().join(", ");
+    if !others.is_empty() {
+        terminal::note(format!(
+            "standard output has the first table only; with `--output FILE.csv` the others have files: \
+             {others}\n"
+        ));
+    }
+    Ok(())
 }
 
 fn refuse_many(points: usize, repeats: usize) -> Result<(), Failure> {

@@ -7,7 +7,7 @@ use super::{
     panel::{Mark, Page, Panel},
     scale::{Axis, Kind, Ticks},
     shapes::{Anchor, Colour, Drawing, Point, Shape, Text},
-    theme::{Theme, viridis},
+    theme::{Ink, Theme, viridis},
 };
 
 /// Between the page's border and what stands on it.
@@ -260,19 +260,24 @@ impl Plot<'_> {
         self.upward(label, area.left + 10.0, inner);
     }
 
-    /// The colours of a heat map.
+    /// The colours of a heat map, or of many curves.
     fn colours(&mut self, inner: Area) {
         let Some(colours) = &self.panel.colours else {
             return;
         };
         const STEPS: usize = 64;
+        let is_map = |mark: &Mark| matches!(mark, Mark::Cells { .. });
+        let colour = |share: f64| match self.panel.marks.iter().any(is_map) {
+            true => viridis(share),
+            false => self.theme.ink(Ink::Scale((share * 255.0).round() as u8)),
+        };
         let left = inner.right + BEFORE_BAR;
         let y = |share: f64| inner.bottom - share * inner.height();
         for step in 0..STEPS {
             let [low, high] = [step, step + 1].map(|step| y(step as f64 / STEPS as f64));
             self.shapes.push(Shape::Rectangles {
                 corners: vec![[[left, high], [left + BAR, low]]],
-                colour: viridis((step as f64 + 0.5) / STEPS as f64),
+                colour: colour((step as f64 + 0.5) / STEPS as f64),
             });
         }
         let ticks = colours.ticks((inner.height() / 32.0) as usize);

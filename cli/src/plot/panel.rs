@@ -26,7 +26,7 @@ pub(super) struct Panel {
     pub(super) marks: Vec<Mark>,
     /// What the colours are, where there are several.
     pub(super) key: Vec<(Ink, String)>,
-    /// Of a heat map: what its colours are.
+    /// Of a heat map, and of curves in `Ink::Scale`: what the colours are.
     pub(super) colours: Option<Axis>,
 }
 

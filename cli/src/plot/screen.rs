@@ -72,9 +72,12 @@ impl Screen {
 /// The parameter of a terminal's command for a colour.
 fn colour(ink: Ink) -> &'static str {
     const SERIES: [&str; 7] = ["36", "33", "32", "35", "34", "31", "37"];
+    /// Terminals have no more colours in such an order for certain.
+    const SCALE: [&str; 4] = ["35", "34", "32", "33"];
     match ink {
         Ink::Series(number) => SERIES[number % SERIES.len()],
         Ink::Accent => "33",
+        Ink::Scale(place) => SCALE[usize::from(place) * SCALE.len() / 256],
         Ink::Faint => "2",
     }
 }
@@ -204,7 +207,9 @@ fn of_plot(panel: &Panel, screen: Screen, out: &mut String) {
             let _ = writeln!(out, "{} {said}", screen.inked(bar, Ink::Accent));
         }
     }
-    if let Some(colours) = &panel.colours {
+    let is_map = |mark: &Mark| matches!(mark, Mark::Cells { .. });
+    let is_map = panel.marks.iter().any(is_map);
+    if let Some(colours) = panel.colours.as_ref().filter(|_| is_map) {
         let ends = colours.range.map(super::scale::short);
         let _ = writeln!(out, "{} to {}: {}", ends[0], ends[1], canvas.shades());
     }

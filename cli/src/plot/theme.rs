@@ -20,6 +20,8 @@ pub(super) enum Ink {
     Series(usize),
     /// What stands out, such as a point mass.
     Accent,
+    /// A curve by its value on the scale of colours: 0 its lower end, 255 its upper one.
+    Scale(u8),
     /// Single agents, behind what is said of all of them.
     Faint,
 }
@@ -102,6 +104,14 @@ impl Theme {
         match ink {
             Ink::Series(number) => series[number % SERIES],
             Ink::Accent => series[1],
+            Ink::Scale(place) => {
+                // A thin line as dark, or as light, as the background would not be seen.
+                let [low, high] = match self {
+                    Theme::Light => [0.0, 0.92],
+                    Theme::Dark => [0.25, 1.0],
+                };
+                viridis(low + (high - low) * f64::from(place) / 255.0)
+            }
             Ink::Faint => self.either([0x6f, 0x8f, 0xa8], [0x7f, 0x99, 0xad]),
         }
     }

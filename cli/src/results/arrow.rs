@@ -89,14 +89,7 @@ impl<W: Write + Send> Parquet<W> {
     pub(super) fn start(table: &Table<'_>, about: &About, out: W) -> io::Result<Parquet<W>> {
         // Readers that ask for the Arrow schema get no other metadata than the schema's own.
         let schema = schema(table, about);
-        let properties = WriterProperties::builder()
-            .set_compression(Compression::SNAPPY)
-            .set_max_row_group_row_count(Some(GROUP_ROWS))
-            .set_max_row_group_bytes(Some(GROUP_BYTES))
-            .set_created_by(format!("simc {}", env!("CARGO_PKG_VERSION")))
-            .set_key_value_metadata(Some(key_values(about).collect()))
-            .build();
-        let writer = ArrowWriter::try_new(out, schema.clone(), Some(properties));
+        let writer = ArrowWriter::try_new(out, schema.clone(), Some(properties(about)));
         Ok(Parquet {
             writer: writer.map_err(parquet_error)?,
             schema,
@@ -128,6 +121,17 @@ impl<W: Write + Send> Parquet<W> {
 fn key_values(about: &About) -> impl Iterator<Item = KeyValue> {
     let words = about.iter().cloned();
     words.map(|(key, value)| KeyValue::new(key, value))
+}
+
+/// How Parquet files are written, with these words in their metadata.
+pub(crate) fn properties(about: &About) -> WriterProperties {
+    WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        .set_max_row_group_row_count(Some(GROUP_ROWS))
+        .set_max_row_group_bytes(Some(GROUP_BYTES))
+        .set_created_by(format!("simc {}", env!("CARGO_PKG_VERSION")))
+        .set_key_value_metadata(Some(key_values(about).collect()))
+        .build()
 }
 
 /// The columns of a table.
@@ -256,14 +260,14 @@ fn array(
     })
 }
 
-fn arrow_error(error: ArrowError) -> io::Error {
+pub(crate) fn arrow_error(error: ArrowError) -> io::Error {
     match error {
         ArrowError::IoError(_, error) => error,
         other => io::Error::other(other),
     }
 }
 
-fn parquet_error(error: ParquetError) -> io::Error {
+pub(crate) fn parquet_error(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(cause) => match cause.downcast::<io::Error>() {
             Ok(error) => *error,

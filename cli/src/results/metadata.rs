@@ -16,7 +16,7 @@ use blake3::Hasher;
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use sim_compiler::manifest::{Field, Scalar};
+use sim_compiler::manifest::Field;
 use sim_runtime::{AdapterSummary, Column, Device, Report, Run, Series, Simulation};
 use std::{
     env,
@@ -53,8 +53,46 @@ pub(crate) struct Metadata {
     /// Why it ran there.
     pub(crate) reason: String,
     pub(crate) times: Times,
-    /// Each output and series.
+    /// What was swept, if this is of a sweep.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) sweep: Option<SweepMark>,
+    /// Each output and series; of a sweep each column of its tables.
     pub(crate) results: Vec<ColumnMark>,
+}
+
+/// What was swept.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct SweepMark {
+    /// `grid`, `random`, `sobol` or `file`.
+    pub(crate) kind: String,
+    /// The file of points.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) file: Option<FileMark>,
+    pub(crate) params: Vec<AxisMark>,
+    pub(crate) points: usize,
+    /// Points without results, also those that were not reached when the sweep was interrupted.
+    pub(crate) failed: usize,
+    pub(crate) interrupted: bool,
+    pub(crate) repeats: usize,
+    pub(crate) common_draws: bool,
+    pub(crate) quantiles: Vec<f64>,
+    /// Two outputs, or none.
+    pub(crate) covariance: Vec<String>,
+}
+
+/// A param that was swept.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct AxisMark {
+    /// `sigma`, `w[3]`.
+    pub(crate) name: String,
+    #[serde(rename = "type")]
+    pub(crate) type_name: String,
+    /// Of a grid: its values.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) values: Vec<Value>,
+    /// Of random and Sobol points: the ends of its range.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) range: Option<[f64; 2]>,
 }
 
 /// What is known before the run.
@@ -139,7 +177,7 @@ pub(crate) struct ColumnMark {
     pub(crate) table: String,
     pub(crate) name: String,
     #[serde(rename = "type")]
-    pub(crate) scalar: Scalar,
+    pub(crate) type_name: String,
     /// Names by value, for an enum.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) variants: Vec<String>,
@@ -220,7 +258,7 @@ impl Metadata {
     pub(crate) fn of(
         origin: Origin,
         report: &Report,
-        marks: Marks,
+        results: Vec<ColumnMark>,
         has_worlds: bool,
         compile: f64,
     ) -> Metadata {
@@ -243,7 +281,8 @@ impl Metadata {
                 setup_seconds: report.setup_seconds,
                 run_seconds: report.run_seconds,
             },
-            results: marks.finish(),
+            sweep: None,
+            results,
         }
     }
 
@@ -282,7 +321,10 @@ impl Metadata {
 
 impl FileMark {
     /// Of a file that the command line names so.
-    fn of(given: &Path) -> Result<FileMark, Failure> {
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub(crate) fn of(given: &Path) -> Result<FileMark, Failure> {
         let path = named(given);
         let pipe = is_pipe(&path);
         Ok(FileMark {
@@ -422,7 +464,7 @@ impl Marks {
             let mark = |(of, column, series): (TableOf, &Column, Option<&Series>)| ColumnMark {
                 table: of.word().to_owned(),
                 name: column.field.name.clone(),
-                scalar: column.values.scalar(),
+                type_name: column.values.scalar().name().to_owned(),
                 variants: column.field.variants.clone(),
                 shape: [&[0], &column.shape[1..]].concat(),
                 every: series.and_then(|series| series.steps.get(1).copied()),
@@ -438,7 +480,8 @@ impl Marks {
         }
     }
 
-    fn finish(self) -> Vec<ColumnMark> {
+    /// The marks of all agents so far.
+    pub(crate) fn finish(self) -> Vec<ColumnMark> {
         let hashed = |(mark, hasher): (ColumnMark, Hasher)| ColumnMark {
             blake3: hasher.finalize().to_hex().to_string(),
             ..mark

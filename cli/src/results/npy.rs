@@ -53,8 +53,19 @@ pub(super) fn write_all(
     out: &mut (impl Write + Seek),
     cancel: &AtomicBool,
 ) -> io::Result<()> {
+    archive(out, |archive| fill(archive, run, cancel))
+}
+
+/// Writes an archive whose entries `fill` writes.
+///
+/// # Errors
+/// Those of `fill`, and what the operating system says.
+pub(crate) fn archive<W: Write + Seek>(
+    out: W,
+    fill: impl FnOnce(&mut ZipWriter<W>) -> io::Result<()>,
+) -> io::Result<()> {
     let mut archive = ZipWriter::new(out);
-    match fill(&mut archive, run, cancel) {
+    match fill(&mut archive) {
         Ok(()) => archive.finish().map(drop).map_err(io_error),
         Err(error) => {
             // An archive that is dropped tries to write its end, and complains on standard error.
@@ -69,24 +80,33 @@ fn fill(
     run: &Run,
     cancel: &AtomicBool,
 ) -> io::Result<()> {
-    let plain = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
     for (of, column, series) in columns(run) {
         let name = format!("{}{}", of.prefix(), column.field.name);
-        // Beyond 4 GiB an entry has another form of header, which says its length in 64 bits.
-        let is_large = column.values.len() as u64 * 4 >= 1 << 31;
-        archive
-            .start_file(format!("{name}.npy"), plain.large_file(is_large))
-            .map_err(io_error)?;
+        entry(archive, &name, column.values.len() as u64 * 4)?;
         write(column, archive, cancel)?;
         if let Some(series) = series {
-            archive
-                .start_file(format!("{name}.steps.npy"), plain)
-                .map_err(io_error)?;
+            let name = format!("{name}.steps");
+            entry(archive, &name, series.steps.len() as u64 * 4)?;
             header("<u4", &[series.steps.len()], archive)?;
             elements(&series.steps, |step| step.to_le_bytes(), archive, cancel)?;
         }
     }
     archive.flush()
+}
+
+/// Begins an array of so many bytes in an archive.
+///
+/// # Errors
+/// What the operating system says.
+pub(crate) fn entry(
+    archive: &mut ZipWriter<impl Write + Seek>,
+    name: &str,
+    bytes: u64,
+) -> io::Result<()> {
+    let plain = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+    // Beyond 4 GiB an entry has another form of header, which says its length in 64 bits.
+    let options = plain.large_file(bytes >= 1 << 31);
+    (archive.start_file(format!("{name}.npy"), options)).map_err(io_error)
 }
 
 fn io_error(error: ZipError) -> io::Error {
@@ -105,7 +125,11 @@ fn descr(values: &Values) -> &'static str {
     }
 }
 
-fn header(descr: &str, shape: &[usize], out: &mut impl Write) -> io::Result<()> {
+/// What stands before the values of an array, whose type is written as NumPy does: `<f4`.
+///
+/// # Errors
+/// What the operating system says.
+pub(crate) fn header(descr: &str, shape: &[usize], out: &mut impl Write) -> io::Result<()> {
     let lengths: String = shape.iter().map(|n| format!("{n}, ")).collect();
     // A tuple of one keeps its comma, others lose it, as NumPy writes them.
     let lengths = match shape.len() {

@@ -7,7 +7,9 @@ use std::collections::BTreeSet;
 
 /// Whose values a table holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TableOf {
+pub(crate) enum TableOf {
+    /// Of a sweep, a row per point.
+    Points,
     /// Outputs, a row per agent.
     Outputs,
     /// Outputs of worlds, a row per world.
@@ -21,7 +23,8 @@ pub(super) enum TableOf {
 }
 
 impl TableOf {
-    const ALL: [TableOf; 5] = [
+    const ALL: [TableOf; 6] = [
+        TableOf::Points,
         TableOf::Outputs,
         TableOf::Worlds,
         TableOf::Observe,
@@ -30,7 +33,7 @@ impl TableOf {
     ];
 
     /// The table of a series.
-    pub(super) fn of(series: SeriesOf) -> TableOf {
+    pub(crate) fn of(series: SeriesOf) -> TableOf {
         match series {
             SeriesOf::Population => TableOf::Observe,
             SeriesOf::Worlds => TableOf::WorldObserve,
@@ -39,8 +42,9 @@ impl TableOf {
     }
 
     /// The word of its file.
-    pub(super) fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
+            TableOf::Points => "points",
             TableOf::Outputs => "outputs",
             TableOf::Worlds => "world",
             TableOf::Observe => "observe",
@@ -57,7 +61,7 @@ impl TableOf {
     /// What a row is, after the name of a file.
     pub(super) fn rows(self) -> &'static str {
         match self {
-            TableOf::Outputs => "",
+            TableOf::Points | TableOf::Outputs => "",
             TableOf::Worlds => ", a row per world",
             TableOf::Observe => ", a row per step",
             TableOf::WorldObserve => ", a row per step and world",
@@ -65,10 +69,20 @@ impl TableOf {
         }
     }
 
+    /// What a row of a sweep's table is, after the name of a file.
+    pub(super) fn rows_of_sweep(self) -> &'static str {
+        match self {
+            TableOf::Points | TableOf::Outputs | TableOf::Worlds => "",
+            TableOf::Observe | TableOf::WorldObserve | TableOf::Record => {
+                ", a row per point and step"
+            }
+        }
+    }
+
     /// What the dimensions of an array of it are, after the name of a file.
     pub(super) fn dimensions(self) -> &'static str {
         match self {
-            TableOf::Outputs => "",
+            TableOf::Points | TableOf::Outputs => "",
             TableOf::Worlds => ", a row per world",
             TableOf::Observe => ", by step",
             TableOf::WorldObserve => ", steps by worlds",
@@ -77,9 +91,9 @@ impl TableOf {
     }
 
     /// What stands before a name of it where all names of a run are together.
-    pub(super) fn prefix(self) -> &'static str {
+    pub(crate) fn prefix(self) -> &'static str {
         match self {
-            TableOf::Outputs | TableOf::Worlds => "",
+            TableOf::Points | TableOf::Outputs | TableOf::Worlds => "",
             TableOf::Observe => "observe.",
             TableOf::WorldObserve => "world.observe.",
             TableOf::Record => "record.",
@@ -89,7 +103,7 @@ impl TableOf {
     /// The columns before the values: the number of steps, and that of the agent or world in this run.
     pub(super) fn index(self) -> &'static [&'static str] {
         match self {
-            TableOf::Outputs | TableOf::Worlds => &[],
+            TableOf::Points | TableOf::Outputs | TableOf::Worlds => &[],
             TableOf::Observe => &["step"],
             TableOf::WorldObserve => &["step", "world"],
             TableOf::Record => &["step", "agent"],
@@ -100,6 +114,7 @@ impl TableOf {
     pub(super) fn fields(self, manifest: &Manifest) -> Vec<&Field> {
         let series = manifest.series.iter();
         match self {
+            TableOf::Points => Vec::new(),
             TableOf::Outputs => manifest.outputs.iter().collect(),
             TableOf::Worlds => manifest.world_rows().outputs.iter().collect(),
             TableOf::Observe | TableOf::WorldObserve | TableOf::Record => series

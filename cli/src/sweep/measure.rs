@@ -1,10 +1,10 @@
 //! Runs the points of a sweep and takes the statistics of each.
 
-use super::points::Points;
+use super::{points::Points, sampled::Sampled};
 use crate::{failure::Failure, number::grouped, problem, table::spellings};
 use sim_compiler::manifest::{Field, Manifest};
 use sim_runtime::{
-    Column, Control, Error, Report, Run, Simulation, Statistics, Timing, Values, Variation,
+    Column, Control, Error, Report, Run, Series, Simulation, Statistics, Timing, Values, Variation,
 };
 use std::{sync::atomic::AtomicBool, time::Instant};
 
@@ -17,6 +17,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) common_draws: bool,
     pub(crate) quantiles: &'a [f64],
     pub(crate) covariance: Option<Pair>,
+    /// Whether what is observed and recorded is wanted.
+    pub(crate) samples: bool,
     /// Whether the device's clock is asked.
     pub(crate) timed: bool,
     /// Agents that the kernel of a GPU is chosen for, where that is not by each point's own.
@@ -87,12 +89,23 @@ pub(crate) struct Measured {
     /// By row of the outputs of agents, then of worlds.
     pub(crate) outputs: Vec<Measure>,
     pub(crate) covariance: Option<f64>,
+    /// By series in declaration order; none if they are not wanted.
+    pub(crate) series: Vec<Sampled>,
+}
+
+/// What the runs of a point gave, to be pooled.
+struct Pooled {
+    outputs: [Vec<Column>; 2],
+    /// By run.
+    series: Vec<Vec<Series>>,
 }
 
 /// The results of a sweep.
 pub(crate) struct Measures {
     /// By point: what was measured, or why there is nothing.
     pub(crate) points: Vec<Result<Measured, String>>,
+    /// Was the sweep ended before all points were run?
+    pub(crate) interrupted: bool,
     /// Of the first run that completed.
     pub(crate) report: Option<Report>,
     pub(crate) agent_steps: u64,
@@ -124,6 +137,7 @@ impl Measures {
         });
         let mut measures = Measures {
             points: faults.collect(),
+            interrupted: false,
             report: None,
             agent_steps: 0,
             dispatches: 0,
@@ -164,7 +178,7 @@ impl Measures {
         let mut first = 0;
         let mut before: Option<String> = None;
         while first < runs.len() {
-            let mut pool = Vec::new();
+            let mut pool = None;
             let mut done = 0;
             let result = simulation.run_each(&variations[first..], control, |number, run| {
                 let (point, repeat) = runs[first + number];
@@ -184,6 +198,7 @@ impl Measures {
                 true => "interrupted".to_owned(),
                 false => error.to_string(),
             };
+            self.interrupted = cancelled;
             let (failed, _) = runs[first + done];
             self.points[failed] = Err(why.clone());
             let again = done < plan.repeats && before.as_ref() == Some(&why);
@@ -208,7 +223,7 @@ impl Measures {
         plan: &Plan<'_>,
         (point, repeat): (usize, usize),
         run: Run,
-        pool: &mut Vec<[Vec<Column>; 2]>,
+        pool: &mut Option<Pooled>,
     ) {
         let report = run.report();
         self.agent_steps += run.agent_steps();
@@ -219,27 +234,49 @@ impl Measures {
         }
         self.report.get_or_insert_with(|| report.clone());
         if repeat == 0 {
-            pool.clear();
+            *pool = None;
         }
-        let columns = [run.outputs().to_vec(), run.world_outputs().to_vec()];
-        match pool.first_mut() {
-            None => pool.push(columns),
+        let outputs = [run.outputs().to_vec(), run.world_outputs().to_vec()];
+        let series = match plan.samples {
+            true => run.series().to_vec(),
+            false => Vec::new(),
+        };
+        match pool {
+            None => {
+                let series = vec![series];
+                *pool = Some(Pooled { outputs, series });
+            }
             Some(pooled) => {
-                let all = pooled.iter_mut().flatten().zip(columns.iter().flatten());
+                let all = pooled.outputs.iter_mut().flatten();
+                let all = all.zip(outputs.iter().flatten());
                 all.for_each(|(pooled, column)| append(pooled, column));
+                pooled.series.push(series);
             }
         }
-        if repeat + 1 == plan.repeats {
-            let columns = pool.pop().unwrap_or_default();
-            self.points[point] = Ok(Measured::of(&columns, plan));
+        if repeat + 1 == plan.repeats
+            && let Some(pooled) = pool.take()
+        {
+            self.points[point] = Ok(Measured::of(&pooled, plan));
         }
+    }
+
+    /// The number of points without results.
+    pub(crate) fn failed(&self) -> usize {
+        self.points.iter().filter(|point| point.is_err()).count()
     }
 
     /// Complains if a point has no results.
     ///
     /// # Errors
-    /// How many have none, and why the first of them has none.
+    /// How many have none, and why the first of them has none; or how many are complete, if the sweep was
+    /// interrupted.
     pub(crate) fn verdict(&self) -> Result<(), Failure> {
+        if self.interrupted {
+            return Err(Failure::Unfinished {
+                complete: self.points.len() - self.failed(),
+                points: self.points.len(),
+            });
+        }
         let failed: Vec<&String> = self
             .points
             .iter()
@@ -302,22 +339,37 @@ fn append(to: &mut Column, from: &Column) {
 }
 
 impl Measured {
-    fn of(columns: &[Vec<Column>; 2], plan: &Plan<'_>) -> Measured {
-        let measures = |column: &Column| {
-            let quantiles = column.quantiles(plan.quantiles);
-            let rows = column.statistics().into_iter().zip(quantiles);
-            let rows = rows.map(|(of, found)| Measure {
-                of,
-                quantiles: (0..plan.quantiles.len())
-                    .map(|at| found.get(at).copied())
-                    .collect(),
-            });
-            rows.collect::<Vec<_>>()
+    fn of(pooled: &Pooled, plan: &Plan<'_>) -> Measured {
+        let columns = &pooled.outputs;
+        let outputs = columns.iter().flatten();
+        let count = pooled.series.first().map_or(0, Vec::len);
+        let runs = |number: usize| -> Vec<&Series> {
+            pooled.series.iter().map(|run| &run[number]).collect()
         };
         Measured {
-            outputs: columns.iter().flatten().flat_map(measures).collect(),
+            outputs: outputs
+                .flat_map(|it| Measure::all(it, plan.quantiles))
+                .collect(),
             covariance: (plan.covariance.as_ref()).and_then(|pair| covariance(columns, pair)),
+            series: (0..count)
+                .map(|number| Sampled::of(&runs(number), plan.quantiles))
+                .collect(),
         }
+    }
+}
+
+impl Measure {
+    /// Those of a column: one per element, or one for all of many.
+    pub(super) fn all(column: &Column, quantiles: &[f64]) -> Vec<Measure> {
+        let found = column.quantiles(quantiles);
+        let rows = column.statistics().into_iter().zip(found);
+        let rows = rows.map(|(of, found)| Measure {
+            of,
+            quantiles: (0..quantiles.len())
+                .map(|at| found.get(at).copied())
+                .collect(),
+        });
+        rows.collect()
     }
 }
 

@@ -5,7 +5,7 @@ use crate::{
     failure::Failure,
     launch::{self, Assignment},
     number,
-    open::{self, named, open},
+    open::{named, open},
     problem,
     table::{cell::Kind, lines::Lines, spellings},
     usage,
@@ -50,7 +50,7 @@ impl<'a> Points<'a> {
         given: &[Assignment],
     ) -> Result<Points<'a>, Failure> {
         let (axes, rows) = if let Some(path) = &args.sweep_file {
-            from_file(&open::named(path), simulation, manifest)?
+            from_file(&named(path), simulation, manifest)?
         } else if let Some(count) = args.sweep_random {
             let axes = ranged(args, simulation, manifest)?;
             let seed = simulation.current_seed();
@@ -128,7 +128,7 @@ impl Axis<'_> {
     }
 
     /// A word as a number.
-    fn value(&self, word: u32) -> f64 {
+    pub(crate) fn value(&self, word: u32) -> f64 {
         match self.kind() {
             Kind::F32 => f32::from_bits(word).into(),
             Kind::I32 => f64::from(word.cast_signed()),
@@ -436,7 +436,6 @@ fn from_file<'a>(
     simulation: &mut Simulation,
     manifest: &'a Manifest,
 ) -> Result<Swept<'a>, Failure> {
-    let path = &named(path);
     let opened = open(path).map_err(|error| problem::unreadable(path, &error))?;
     let mut lines = Lines::of(opened.file, b',');
     let refused = |line: u64, why: &str, help: &str| -> Failure {

@@ -31,6 +31,8 @@ mod run;
 mod shadow;
 mod shell;
 mod sweep;
+mod sweep_files;
+mod sweep_pictures;
 mod testing;
 mod trace;
 mod warnings;

@@ -207,7 +207,7 @@ fn what_cannot_be_swept_is_refused_with_the_reason() {
         (
             &["--sweep", "drift=1,2", "-o", "t.npy"],
             "E0921",
-            ".csv or .json",
+            ".npz, .csv",
         ),
     ];
     for (args, code, part) in cases {
