@@ -338,7 +338,7 @@ fn batches_write_the_files_of_all_agents() {
         !starts.iter().any(|start| line.starts_with(start))
     };
     let model: Vec<&str> = ALL.lines().filter(is_series).collect();
-    place.write("plain.sim", &model.join("\n"));
+    place.write("plain.sim", model.join("\n"));
     let run = |args: &str| {
         let args = format!("run plain.sim --backend cpu --agents 60 -q {args}");
         place.good(&args.split(' ').collect::<Vec<_>>())
