@@ -211,7 +211,7 @@ fn other_cases() -> Vec<Case> {
             &["--sweep-random", "9", "--sweep-over", "turns"],
         ),
         plain(
-            "too_large_sweep",
+            "too_large_sweep-grid",
             &["--sweep", "turns=1:1e6:1e6", "--sweep", "sigma=0,1"],
         ),
         case(
