@@ -44,6 +44,7 @@ Examples:
   simc run gbm.sim --json | jq '.outputs[0].mean'
   generate | simc run - --output - | sort -g
   simc run gbm.sim --plot gbm.svg --show price,call
+  simc run gbm.sim --sweep sigma=0.1:0.5:9 --output sigma.parquet --plot sigma.svg
   simc run gbm.sim --adapter list
 
 The same model, values, seed and backend repeat a run to the bit: `simc rerun` does it from

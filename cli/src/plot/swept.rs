@@ -3,6 +3,7 @@
 
 use super::{
     choice::{Quantity, Source, Subject},
+    distribution::sampled,
     label,
     panel::{Mark, Panel, axis_over, curve, extent, heat_map},
     scale::{Axis, Kind, percent, separated, short},
@@ -16,6 +17,8 @@ const MOST_ROWS: usize = 16;
 const MOST_ELEMENTS: usize = 4;
 /// Points of a sweep that are marked on a curve.
 const MARKED: usize = 60;
+/// Points of a scatter plot, about.
+const MOST_POINTS: usize = 4000;
 /// Curves of a series, and samples of each.
 const MOST_CURVES: usize = 60;
 const MOST_SAMPLES: usize = 400;
@@ -321,8 +324,7 @@ fn over_each(axis: &SweptAxis<'_>, name: &str, label: &str, means: &Means) -> Pa
         (_, None) | (None, _) => format!("{} points", separated(&points.len().to_string())),
     };
     let values: Vec<f64> = points.iter().map(|point| point[1]).collect();
-    let ink = Ink::Series(0);
-    panel.marks.push(Mark::Points { points, ink });
+    panel.marks.push(scatter(points, &mut panel.note));
     if let Some(trend) = trend {
         let middles: Vec<[f64; 2]> = trend.iter().map(|part| part.middle).collect();
         let lines = match axis.names() {
@@ -341,6 +343,20 @@ fn over_each(axis: &SweptAxis<'_>, name: &str, label: &str, means: &Means) -> Pa
         panel.marks.extend(lines.into_iter().map(line));
     }
     without_numbers(panel, &values)
+}
+
+/// Points, or some of them where there are many, which the note says then.
+fn scatter(points: Vec<[f64; 2]>, note: &mut String) -> Mark {
+    let all = points.len();
+    let shown: Vec<[f64; 2]> = sampled(points.into_iter(), all, MOST_POINTS).collect();
+    if shown.len() < all {
+        let count = separated(&shown.len().to_string());
+        note.push_str(&format!(" · {count} of the points are shown"));
+    }
+    Mark::Points {
+        points: shown,
+        ink: Ink::Series(0),
+    }
 }
 
 /// Points in a part of a param's range.
@@ -446,8 +462,7 @@ fn against(swept: &Swept<'_>, pair: &[Quantity; 2], fields: &[&Field]) -> Option
     let title = format!("{} and {}", pair[0].name(), pair[1].name());
     let mut panel = Panel::new(title, across, up);
     panel.note = format!("means at {} points", separated(&points.len().to_string()));
-    let ink = Ink::Series(0);
-    panel.marks.push(Mark::Points { points, ink });
+    panel.marks.push(scatter(points, &mut panel.note));
     Some(panel)
 }
 

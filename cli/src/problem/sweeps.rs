@@ -26,7 +26,8 @@ catalog! {
     /// A sweep has more points, or more results, than fit.
     ///
     /// A grid has a point for each combination of values, so that each further param multiplies their number.
-    /// With `--repeats`, the values of all runs of a point are held until its row is computed.
+    /// With `--repeats`, the values of all runs of a point are held until its row is computed. The tables of
+    /// what points observe and record are held until they are written.
     E0972 too_large_sweep(message: &str, help: &str) {
         Problem::new(message).help(help)
     }

@@ -5,7 +5,7 @@ use super::{
     measure::{Measure, Measures, Plan},
     points::Points,
     table::{Cells, Column, Table},
-    tables::{identified, names, statistics},
+    tables::{identified, names, statistics, told_apart},
 };
 use crate::{problem, results::TableOf, table::spellings};
 use sim_compiler::manifest::{self, Manifest, SeriesOf};
@@ -289,7 +289,7 @@ fn table(
     }
     Table {
         rows: rows.len(),
-        columns,
+        columns: told_apart(columns, points),
     }
 }
 

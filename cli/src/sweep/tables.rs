@@ -153,13 +153,29 @@ fn of_points(
             cells: Cells::Double((0..rows).map(of).collect()),
         });
     }
-    let points = measures.points.iter();
-    let errors = points.map(|point| point.as_ref().err().cloned());
+    let each = measures.points.iter();
+    let errors = each.map(|point| point.as_ref().err().cloned());
     columns.push(Column {
         name: "error".to_owned(),
         cells: Cells::Text(errors.collect()),
     });
-    Table { columns, rows }
+    Table {
+        columns: told_apart(columns, points),
+        rows,
+    }
+}
+
+/// The columns of a table, of which params lose a name that another column has: they are `param.NAME`.
+pub(super) fn told_apart(mut columns: Vec<Column>, points: &Points<'_>) -> Vec<Column> {
+    // Behind the number of the point.
+    for at in 1..=points.axes.len() {
+        let name = &columns[at].name;
+        let others = columns.iter().filter(|other| other.name == *name);
+        if others.count() > 1 {
+            columns[at].name = format!("param.{name}");
+        }
+    }
+    columns
 }
 
 /// The columns that say of which points rows are: the number of the point, and its params.

@@ -307,6 +307,35 @@ fn repeats_pool_what_is_observed_and_a_sweep_with_series_is_repeated() {
 }
 
 #[test]
+fn columns_of_one_name_are_told_apart_and_a_model_may_have_series_only() {
+    let place = place();
+    let model = "
+agents 8
+steps 2
+param point = 1.0
+param level = 2.0
+state x = 0.0
+step { x += level * point }
+observe level = mean(x)
+";
+    place.write("model.sim", model);
+    let swept = ["--sweep", "point=1,3", "--sweep", "level=5,7"];
+    for file in ["t.csv", "t.npz", "t.parquet", "t.json"] {
+        place.good(&[&RUN[..], &swept, &["-o", file]].concat());
+    }
+    let table = cells(&place.text("t.observe.csv"));
+    assert_eq!(
+        table[0],
+        ["point", "param.point", "param.level", "step", "level"]
+    );
+    assert_eq!(table[12], ["3", "3", "7", "2", "42"]);
+    let table = cells(&place.text("t.csv"));
+    assert_eq!(table[0], ["point", "param.point", "level", "error"]);
+    let picture = svg(&place, &swept[..2], "level");
+    assert_eq!(shapes(&picture, "stroke-width=\"1.8\"", "").len(), 2);
+}
+
+#[test]
 fn series_that_do_not_fit_memory_are_refused() {
     let place = place();
     let args = ["--sweep", "slope=0:10:1000", "--steps", "1e6"];
