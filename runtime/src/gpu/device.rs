@@ -24,6 +24,10 @@ use std::{
 /// 35.
 const SPIN: Duration = Duration::from_millis(2);
 
+/// Longest wait in the driver before it is asked again whether the submission is done. A thread that waits in
+/// lavapipe (Mesa 22.3) was seen not to wake up on a loaded machine, when nothing was left to be done.
+const RECHECK: Duration = Duration::from_secs(2);
+
 /// Longest sleep of a wait between two polls.
 const NAP: Duration = Duration::from_millis(5);
 
@@ -268,11 +272,17 @@ impl OpenDevice {
                 }
                 std::hint::spin_loop();
             }
-            self.device.poll(wgpu::PollType::Wait {
-                submission_index: Some(submission),
-                timeout: None,
-            })?;
-            Ok(())
+            loop {
+                let waited = self.device.poll(wgpu::PollType::Wait {
+                    submission_index: Some(submission.clone()),
+                    timeout: Some(RECHECK),
+                });
+                match waited {
+                    Err(wgpu::PollError::Timeout) if !is_done() => {}
+                    Err(wgpu::PollError::Timeout) => return Ok(()),
+                    other => return other.map(drop),
+                }
+            }
         };
         let result = self.guarded(task, poll)?;
         self.meter(|telemetry| telemetry.wait_seconds += elapsed().as_secs_f64());
