@@ -10,10 +10,10 @@ pub use role::Role;
 
 use crate::fault::Fault;
 use catalog::{After, errors};
-use sim_compiler::{diagnostic::Diagnostic, manifest::Scalar, value::Shown};
+use sim_compiler::{diagnostic::Diagnostic, manifest::Scalar, span::Span, value::Shown};
 use words::{
-    all_messages, also_missing, host_memory, is_or_are, known_names, less_memory, no_adapter,
-    other_arguments, quoted, role_options, snapshot_differs, unknown_name, what_fits,
+    all_messages, also_missing, and_others, host_memory, is_or_are, known_names, less_memory,
+    no_adapter, other_arguments, quoted, role_options, snapshot_differs, unknown_name, what_fits,
 };
 
 impl Error {
@@ -435,6 +435,84 @@ errors! {
     }
         says("{}: {}", fault.message(), fault.occasion())
         help(Some("raise the limit, or `break` where enough is enough".into()))
+        after(KeepBackend)
+
+    /// A derivative was asked for that does not exist, is zero by construction, or is not computed:
+    ///
+    /// * of a draw whose result is no smooth function of its arguments, such as `bernoulli(p)`, `poisson(m)`,
+    ///   `randint`, `categorical` or `gamma(a, b)`, if an argument depends on what the derivative is taken by;
+    /// * of an output that cannot depend on the param or input: no operation leads from one to the other, or
+    ///   only comparisons, `floor` and conversions to integers, whose derivatives are zero;
+    /// * through an input whose default the host computes from a param before the run;
+    /// * by an input, through agents that read one another; through `min` or `max` over a world;
+    /// * of an output of a world.
+    ///
+    /// Methods without derivatives, such as `simc fit --method nelder-mead`, need none.
+    E0740 no_derivative NoDerivative {
+        /// What does not exist, and why.
+        message: String,
+        /// Where in the model, if at a place.
+        span: Option<Span>,
+        /// What helps.
+        help: &'static str,
+    }
+        says("{message}")
+        help(Some((*help).to_owned()))
+        after(KeepBackend)
+
+    /// A derivative is taken of floats, with respect to floats. An integer, a truth value or an enum has no
+    /// value near another one.
+    E0741 derivative_of_no_float DerivativeOfNoFloat {
+        /// The kind of value.
+        role: Role,
+        /// The name.
+        name: String,
+        /// Its type.
+        scalar: Scalar,
+    }
+        says("{role} `{name}` holds {}, and derivatives are of floats by floats", scalar.name())
+        help(Some(match role {
+            Role::Output => "name an output of floats",
+            _ => "name a param or an input of floats, or declare it as `f32`",
+        }.to_owned()))
+        after(KeepBackend)
+
+    /// A loss is one number per run: `mean(payoff)` or `sum(payoff)` over all agents. Of an output with
+    /// several values one is named: `mean(path[3])`, `mean(place.x)`.
+    E0742 not_a_loss NotALoss {
+        /// What was given.
+        text: String,
+        /// What is wrong with it.
+        why: String,
+    }
+        says("`{text}` is no loss: {why}")
+        help(Some("write `mean(OUTPUT)` or `sum(OUTPUT)`".into()))
+        after(KeepBackend)
+
+    /// A value or a derivative of one agent is NaN or infinite, so the mean or sum over all agents is none.
+    /// Of those agents the one with the lowest number is named. Often the value is fine, and the derivative
+    /// is not: `sqrt(x)` at 0, `pow(x, y)` and `log(x)` at 0, `x / x` at 0, or a state that grows without
+    /// bounds.
+    E0743 derivative_not_finite DerivativeNotFinite {
+        /// What is not finite: the output, or its derivative as `d(payoff)/d(sigma)`.
+        what: String,
+        /// The agent.
+        agent: u32,
+        /// Its value.
+        value: f32,
+        /// How many agents have such a value.
+        count: u64,
+    }
+        says("{what} of agent {agent} is {}{}", Shown((*value).into()), and_others(*count))
+        help(Some(format!("`simc trace FILE --agent {agent} --lets` shows its values step by step; guard \
+            the operation, as in `sqrt(max(x, 1e-12))`")))
+        after(KeepBackend)
+
+    /// Derivatives by reverse mode are not computed yet. Forward mode gives the same numbers; it takes time
+    /// in proportion to the number of params.
+    E0744 no_reverse_mode NoReverseMode
+        says("derivatives by reverse mode are not supported yet")
+        help(Some("use forward mode: `--mode forward`".into()))
         after(KeepBackend)
 
     /// The GPU backend found no adapter, or none whose name contains what was asked for. On Linux an adapter

@@ -104,7 +104,10 @@ pub use sim_compiler::{
     random::Generator,
     span::Span,
 };
-pub use simulation::Simulation;
+pub use simulation::{
+    AgentDerivatives, Agreement, CheckedComponent, Differentiated, Float, Fold, GradientCheck,
+    GradientMode, Loss, LossGradient, Simulation, Slope,
+};
 pub use snapshot::Snapshot;
 pub use statistics::Statistics;
 pub use telemetry::{CacheUse, Telemetry};

@@ -2,6 +2,8 @@
 //! times.
 
 mod execute;
+mod floats;
+mod gradient;
 mod parts;
 mod watch;
 
@@ -21,6 +23,11 @@ use crate::{
     variation::Variation,
 };
 use execute::Reusable;
+pub use floats::Float;
+pub use gradient::{
+    AgentDerivatives, Agreement, CheckedComponent, Differentiated, Fold, GradientCheck,
+    GradientMode, Loss, LossGradient, Slope,
+};
 use sim_compiler::{
     Options,
     artifact::Artifact,
