@@ -21,6 +21,7 @@ mod explain;
 mod failure;
 mod fault;
 mod fmt;
+mod grad;
 mod inspect;
 mod interrupt;
 mod knobs;
@@ -34,6 +35,7 @@ mod open;
 mod output;
 mod place;
 mod plot;
+mod prepared;
 mod problem;
 mod progress;
 mod rerun;
@@ -85,6 +87,8 @@ enum Command {
     Run(Box<run::Args>),
     /// Show the states of an agent, and every `let`, step by step.
     Trace(trace::Args),
+    /// Compute derivatives of a loss by params and inputs.
+    Grad(Box<grad::Args>),
     /// Repeat a run by the metadata beside its results, and compare the results.
     Rerun(rerun::Args),
     /// Run the tests of models and report those that fail.
@@ -126,6 +130,7 @@ fn act(cli: Cli) -> Result<(), Failure> {
         Command::Build(args) => build::build(&args),
         Command::Run(args) => run::run(&args, cli.quiet),
         Command::Trace(args) => trace::trace(&args),
+        Command::Grad(args) => grad::grad(&args),
         Command::Rerun(args) => rerun::rerun(&args),
         Command::Test(args) => test::test(&args, cli.quiet),
         Command::Inspect(args) => inspect::inspect(&args),

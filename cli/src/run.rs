@@ -201,11 +201,12 @@ fn swept(args: &Args, launched: Launched, quiet: bool) -> Result<(), Failure> {
     let Launched {
         source, simulation, ..
     } = launched;
+    let params = args.launch.assignments()?;
     let call = sweep::Call {
         source: &source,
         agents: args.launch.agents.or(simulation.manifest().agents),
         simulation,
-        params: &args.launch.param,
+        params: &params,
         output: args.results.file(),
         replaces: args.results.replaces(),
         progress: args.progress,
