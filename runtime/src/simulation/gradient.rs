@@ -170,7 +170,7 @@ impl Simulation {
             GradientMode::Reverse => return Err(Error::NoReverseMode),
         };
         Ok(Differentiated {
-            base: self.with_artifact(self.artifact.as_ref().clone()),
+            base: self.with_outputs(),
             blocks,
             of: output.to_owned(),
             column,
@@ -191,6 +191,32 @@ impl Simulation {
             })
         };
         names.chunks(DIRECTIONS).map(block).collect()
+    }
+
+    /// The same simulation, which keeps outputs and nothing else.
+    pub(crate) fn with_outputs(&self) -> Simulation {
+        self.with_artifact(self.artifact.as_ref().clone())
+    }
+
+    /// Checks that an output, or a value of one, is a float of agents.
+    ///
+    /// # Errors
+    /// As of [`Simulation::differentiate`].
+    pub(crate) fn check_output(&self, output: &str) -> Result<(), Error> {
+        self.output_value(output).map(|_| ())
+    }
+
+    /// The value of each agent, of an output or of one value of it: `payoff`, `path[3]`.
+    ///
+    /// # Errors
+    /// As of [`Simulation::differentiate`], and [`Error::OutputsNotKept`].
+    pub(crate) fn values_of(&self, run: &Run, output: &str) -> Result<Vec<f32>, Error> {
+        let (column, place) = self.output_value(output)?;
+        let at = Rows {
+            place,
+            agents: run.report().agents as usize,
+        };
+        Ok(at.all(run.output::<f32>(&column)?))
     }
 
     /// Another program with the values and options of this simulation, which keeps outputs.
@@ -380,8 +406,23 @@ impl Differentiated {
     /// # Errors
     /// Any error of a run. Values that are not finite are none.
     pub fn derivatives(&self, control: &Control<'_>) -> Result<AgentDerivatives, Error> {
+        self.each_agent(control, false)
+    }
+
+    /// The same, where values that are not finite are errors.
+    ///
+    /// # Errors
+    /// [`Error::DerivativeNotFinite`], and any error of a run.
+    pub fn finite_derivatives(&self, control: &Control<'_>) -> Result<AgentDerivatives, Error> {
+        self.each_agent(control, true)
+    }
+
+    fn each_agent(&self, control: &Control<'_>, finite: bool) -> Result<AgentDerivatives, Error> {
         let mut found: Option<AgentDerivatives> = None;
-        self.each_run(control, |_, run| {
+        self.each_run(control, |number, run| {
+            if finite {
+                self.check_finite(number, run)?;
+            }
             let mut columns = run.columns.iter().map(|values| run.at.all(values));
             let values = columns.next();
             let all = found.get_or_insert_with(|| AgentDerivatives {

@@ -113,6 +113,7 @@ const LAYERS: [(&str, &[&str]); 5] = [
             "select",
             "snapshot",
             "simulation",
+            "fit",
             "calibrate",
         ],
     ),

@@ -7,9 +7,9 @@ use sim_compiler::manifest::Param;
 /// Steps of differences relative to the param's size. Rounding in `f64` counts for the last ones, the third
 /// derivative for the first ones.
 const STEPS: [f64; 4] = [
-    1.0 / (1 << 8) as f64,
-    1.0 / (1 << 12) as f64,
-    1.0 / (1 << 16) as f64,
+    1.0 / (1 << 6) as f64,
+    1.0 / (1 << 10) as f64,
+    1.0 / (1 << 15) as f64,
     1.0 / (1 << 20) as f64,
 ];
 
@@ -181,7 +181,7 @@ impl Differentiated {
         }
         let floats = self.base.floats(&[wrt])?;
         let mut differences: Vec<(f64, Vec<f64>)> = Vec::new();
-        let mut varied = self.base.with_artifact(self.base.artifact.as_ref().clone());
+        let mut varied = self.base.with_outputs();
         for (number, relative) in STEPS.into_iter().enumerate() {
             let mut sides: Vec<(f64, Vec<f64>)> = Vec::new();
             for (side, sign) in [-1.0, 1.0].into_iter().enumerate() {
