@@ -20,6 +20,7 @@ mod doctor;
 mod explain;
 mod failure;
 mod fault;
+mod fit;
 mod fmt;
 mod grad;
 mod inspect;
@@ -89,6 +90,8 @@ enum Command {
     Trace(trace::Args),
     /// Compute derivatives of a loss by params and inputs.
     Grad(Box<grad::Args>),
+    /// Search the params at which a loss or residuals are least.
+    Fit(Box<fit::Args>),
     /// Repeat a run by the metadata beside its results, and compare the results.
     Rerun(rerun::Args),
     /// Run the tests of models and report those that fail.
@@ -131,6 +134,7 @@ fn act(cli: Cli) -> Result<(), Failure> {
         Command::Run(args) => run::run(&args, cli.quiet),
         Command::Trace(args) => trace::trace(&args),
         Command::Grad(args) => grad::grad(&args),
+        Command::Fit(args) => fit::fit(&args),
         Command::Rerun(args) => rerun::rerun(&args),
         Command::Test(args) => test::test(&args, cli.quiet),
         Command::Inspect(args) => inspect::inspect(&args),

@@ -198,3 +198,66 @@ fn a_check_compares_with_differences() {
         .expect("a check");
     assert!(check.components[0].jumps, "{check:?}");
 }
+
+/// The derivative of (prey, hunters) of Lotka and Volterra by (alpha, beta, prey0), in `f64`: the sensitivity
+/// equations `S' = (∂f/∂y) S + ∂f/∂p` beside the equations, by Runge and Kutta's method with small steps.
+fn sensitivities(alpha: f64, beta: f64, end: f64) -> [f64; 8] {
+    let slope = |y: [f64; 8]| {
+        let [x, z, xa, za, xb, zb, x0, z0] = y;
+        let both = |dx: f64, dz: f64| {
+            [
+                (alpha - beta * z) * dx - beta * x * dz,
+                z * dx + (x - 3.0) * dz,
+            ]
+        };
+        let ([a, az], [b, bz], [c, cz]) = (both(xa, za), both(xb, zb), both(x0, z0));
+        [
+            alpha * x - beta * x * z,
+            -3.0 * z + x * z,
+            a + x,
+            az,
+            b - x * z,
+            bz,
+            c,
+            cz,
+        ]
+    };
+    let plus = |y: [f64; 8], k: [f64; 8], h: f64| std::array::from_fn(|i| y[i] + h * k[i]);
+    let mut y = [1.2, 0.8, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0];
+    let steps = 20_000;
+    let h = end / f64::from(steps);
+    for _ in 0..steps {
+        let k1 = slope(y);
+        let k2 = slope(plus(y, k1, h / 2.0));
+        let k3 = slope(plus(y, k2, h / 2.0));
+        let k4 = slope(plus(y, k3, h));
+        y = std::array::from_fn(|i| y[i] + h / 6.0 * (k1[i] + 2.0 * k2[i] + 2.0 * k3[i] + k4[i]));
+    }
+    y
+}
+
+#[test]
+fn sensitivities_of_lotka_and_volterra_are_those_of_their_equations() {
+    let source = "agents 1 steps 1000 param alpha = 1.5 param beta = 1.0 param prey0 = 1.2
+        state prey = prey0 state hunter = 0.8
+        step { integrate rk4(0.005) {
+            prey' = alpha * prey - beta * prey * hunter
+            hunter' = -3.0 * hunter + prey * hunter
+        } } output x = prey output y = hunter";
+    let [.., xa, ya, xb, yb, x0, y0] = sensitivities(1.5, 1.0, 5.0);
+    for backend in backends() {
+        let simulation = simulation(source, backend);
+        for (of, exact) in [("x", [xa, xb, x0]), ("y", [ya, yb, y0])] {
+            let found = simulation.gradient(&Loss::mean(of), &["alpha", "beta", "prey0"]);
+            for (slope, exact) in found.expect("a gradient").slopes.iter().zip(exact) {
+                let apart = (slope.value - exact).abs() / exact.abs();
+                assert!(
+                    apart < 1e-4,
+                    "{backend:?}: d{of}/d{}: {} {exact}",
+                    slope.wrt,
+                    slope.value
+                );
+            }
+        }
+    }
+}

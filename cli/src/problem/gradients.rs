@@ -26,4 +26,22 @@ catalog! {
         Problem::new(format!("the derivative by {wrt} {message}"))
             .help("the table above has both; `simc explain E0991` says what can be the cause")
     }
+
+    /// `simc fit -o FILE` writes JSON.
+    ///
+    /// The file has the values of the params under `params`, so that `simc run --params FILE` takes it, and
+    /// beside them the loss, standard errors, correlations and how they were found.
+    E0992 fit_form(path: &Path) {
+        Problem::new(format!("`{}` is no .json file", path.display()))
+            .help("end its name with `.json`")
+    }
+
+    /// `simc fit --starts N` has no range to draw points from.
+    ///
+    /// The first search begins at the values of the launch. The others begin at points drawn from the ranges
+    /// that the model declares, `param beta = 0.3 in 0.0..2.0`; a param without one keeps its value.
+    E0993 no_start_range(name: &str) {
+        Problem::new("no param that is fitted has a range to draw starts from")
+            .help(format!("declare one in the model, `param {name} = … in LOW..HIGH`, or leave out `--starts`"))
+    }
 }

@@ -15,6 +15,10 @@ const MOST_DAMPING: f64 = 1e16;
 const SHORTEST: f64 = 1e-8;
 /// What the rounding of `f32` leaves of a sum of squares, relatively.
 const ROUNDING: f64 = 1e-9;
+/// The most steps beyond that.
+const POLISH: u32 = 8;
+/// What rounding may add to the sum of squares on them, relatively.
+const HIDDEN: f64 = 1e-3;
 
 /// JᵀJ and Jᵀr of the coordinates that are not held.
 struct Normal {
@@ -58,12 +62,7 @@ pub(super) fn search(problem: &mut Problem<'_>, start: Point, most: u32) -> Resu
     let (mut damping, mut growth) = (DAMPING, 2.0);
     let (mut iteration, mut idle, mut length) = (0, 0, 0.0);
     let ended = loop {
-        let gradient: Vec<f64> = (residuals.columns.iter())
-            .map(|column| {
-                let pairs = column.iter().zip(&residuals.values);
-                2.0 * pairs.map(|(d, r)| d * r).sum::<f64>()
-            })
-            .collect();
+        let gradient = gradient(&residuals);
         let norm = problem.free_norm(&point, &gradient);
         let loss = residuals.squares();
         problem.report(iteration, loss, Some(norm), length);
@@ -104,22 +103,63 @@ pub(super) fn search(problem: &mut Problem<'_>, start: Point, most: u32) -> Resu
         (point, residuals) = (next, found);
         iteration += 1;
     };
-    let gradient: Vec<f64> = (residuals.columns.iter())
-        .map(|column| {
-            column
-                .iter()
-                .zip(&residuals.values)
-                .map(|(d, r)| 2.0 * d * r)
-                .sum()
-        })
-        .collect();
+    if ended != Ended::Iterations {
+        (point, residuals) = polished(problem, point, residuals)?;
+    }
     Ok(Search {
-        gradient_norm: Some(problem.free_norm(&point, &gradient)),
+        gradient_norm: Some(problem.free_norm(&point, &gradient(&residuals))),
         loss: residuals.squares(),
         point,
         iterations: iteration,
         ended,
     })
+}
+
+/// 2 Jᵀr: the gradient of the sum of squares.
+fn gradient(residuals: &Residuals) -> Vec<f64> {
+    let product = |column: &Vec<f64>| -> f64 {
+        let pairs = column.iter().zip(&residuals.values);
+        2.0 * pairs.map(|(d, r)| d * r).sum::<f64>()
+    };
+    residuals.columns.iter().map(product).collect()
+}
+
+/// Steps of Gauss and Newton, where the rounding of `f32` hides whether the sum of squares decreases: Jᵀr
+/// tells more exactly where it is least, since near there the sum is a square of the distance. They go on
+/// while each is less than half of the one before.
+fn polished(
+    problem: &mut Problem<'_>,
+    mut point: Point,
+    mut residuals: Residuals,
+) -> Result<(Point, Residuals), Error> {
+    let mut before = f64::INFINITY;
+    for _ in 0..POLISH {
+        let slope = gradient(&residuals);
+        let free = (0..point.len()).filter(|&at| !problem.is_held(&point, at, -slope[at]));
+        let normal = normal(&residuals, free.collect());
+        let Some(step) = normal.step(0.0) else {
+            break;
+        };
+        let mut moved = point.clone();
+        for (at, change) in normal.free.iter().zip(step.iter()) {
+            moved[*at] += change;
+        }
+        let moved = problem.settled(&moved);
+        let length = step.norm();
+        if moved == point || length > 0.5 * before {
+            break;
+        }
+        let found = match problem.residuals(&moved) {
+            Err(Error::DerivativeNotFinite { .. }) => break,
+            other => other?,
+        };
+        if found.squares() > residuals.squares() * (1.0 + HIDDEN) {
+            break;
+        }
+        before = length;
+        (point, residuals) = (moved, found);
+    }
+    Ok((point, residuals))
 }
 
 /// A step under a damping, its residuals and the part of the decrease that was predicted; none if it brings

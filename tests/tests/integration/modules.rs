@@ -154,6 +154,7 @@ const LAYERS: [(&str, &[&str]); 5] = [
             "rerun",
             "trace",
             "grad",
+            "fit",
             "test",
             "bench",
             "translate",
