@@ -155,7 +155,7 @@ pub(crate) fn fit(args: &Args) -> Result<(), Failure> {
     };
     let started = Instant::now();
     let found = prepared.simulation.fit(&fit, &control, &mut watch);
-    let found = found.map_err(|error| refusal(&prepared.source, error))?;
+    let found = found.map_err(|error| prepared.source.refusal(error))?;
     let report = Report {
         fit: &fit,
         method: method.name(),
@@ -216,11 +216,6 @@ fn check_ranges(simulation: &sim_runtime::Simulation, fit: &Fit) -> Result<(), F
         true => Ok(()),
         false => Err(problem::no_start_range(&floats[0].param).into()),
     }
-}
-
-/// What ended the search, with what helps here.
-fn refusal(source: &Source, error: sim_runtime::Error) -> Failure {
-    source.refusal(error)
 }
 
 fn line(progress: &FitProgress) -> String {

@@ -7,7 +7,7 @@ use crate::{
     number::grouped,
     prepared::{ModelArgs, device},
     problem,
-    progress::Progress,
+    progress::{Progress, ProgressArgs},
     standard_output,
     summary::significant,
 };
@@ -58,6 +58,8 @@ pub(crate) struct Args {
     /// Print JSON.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    progress: ProgressArgs,
 }
 
 /// `--mode`.
@@ -92,7 +94,7 @@ pub(crate) fn grad(args: &Args) -> Result<(), Failure> {
     let simulation = &prepared.simulation;
     let differentiated =
         (simulation.differentiate(&loss.output, &wrt, args.mode.into())).map_err(refusal)?;
-    let progress = Progress::start(args.model.progress);
+    let progress = Progress::start(args.progress);
     let control = Control {
         cancel: Some(interrupt::flag()),
         progress: Some(&|done, total| progress.update(done, total)),

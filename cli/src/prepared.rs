@@ -9,7 +9,6 @@ use crate::{
     launch::LaunchOptions,
     number,
     place::{self, Place},
-    progress::ProgressArgs,
     source::Source,
     warnings::Warnings,
 };
@@ -40,8 +39,6 @@ pub(crate) struct ModelArgs {
     /// Compile kernels anew, and keep no compiled pipeline.
     #[arg(long)]
     no_cache: bool,
-    #[command(flatten)]
-    pub(crate) progress: ProgressArgs,
     #[command(flatten)]
     knobs: AllKnobs,
 }

@@ -55,12 +55,16 @@ impl Report<'_> {
         let _ = writeln!(text, "{}  {}", self.goal(), significant(found.loss, 8));
         if let Some(residuals) = found.residuals {
             let freedom = f64::from(residuals) - found.estimates.len() as f64;
-            let _ = writeln!(
-                text,
-                "residuals   {}, standard deviation {}",
-                grouped(residuals.into()),
-                significant((found.loss / freedom).sqrt(), 6)
-            );
+            let deviation = (found.loss / freedom).sqrt();
+            let _ = match freedom > 0.0 {
+                true => writeln!(
+                    text,
+                    "residuals   {}, standard deviation {}",
+                    grouped(residuals.into()),
+                    significant(deviation, 6)
+                ),
+                false => writeln!(text, "residuals   {}", grouped(residuals.into())),
+            };
         }
         if let Some(norm) = found.gradient_norm {
             let _ = writeln!(text, "gradient    {}", significant(norm, 3));

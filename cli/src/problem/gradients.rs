@@ -23,7 +23,7 @@ catalog! {
     /// report it with the model. If they agree in `f64` alone, the derivative of the run is lost in the
     /// rounding of `f32`, as in chaotic models over many steps: run fewer steps, or another loss.
     E0991 gradient_disagrees(wrt: &str, message: &str) {
-        Problem::new(format!("the derivative by {wrt} {message}"))
+        Problem::new(format!("the derivative by `{wrt}` {message}"))
             .help("the table above has both; `simc explain E0991` says what can be the cause")
     }
 
