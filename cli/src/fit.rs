@@ -3,8 +3,8 @@
 mod report;
 
 use crate::{
-    failure::Failure, interrupt, number, output, prepared::ModelArgs, problem, source::Source,
-    standard_output, terminal, usage,
+    failure::Failure, interrupt, number, output, prepared::ModelArgs, problem, standard_output,
+    terminal, usage,
 };
 use report::Report;
 use sim_runtime::{Control, Ended, Fit, FitProgress, Goal, GradientMode};

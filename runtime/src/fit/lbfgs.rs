@@ -159,7 +159,9 @@ fn along(
             .map(|(x, d)| x + length * d)
             .collect();
         let moved = problem.settled(&moved);
-        if moved == point {
+        // Beyond the end of a range all steps lead to the same point.
+        let is_known = best.as_ref().is_some_and(|(best, _)| *best == moved);
+        if moved == point || is_known {
             break;
         }
         let found = problem.try_slope(&moved)?;

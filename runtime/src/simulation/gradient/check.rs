@@ -129,11 +129,14 @@ impl Differentiated {
         for (k, wrt) in self.wrt.iter().enumerate() {
             let of_sample = |agent: &u32| single[k][(agent - first) as usize];
             let single: Vec<f64> = chosen.iter().map(of_sample).collect();
-            let pair = [&single, &double[k]];
-            let before = 1 + self.blocks.len() + 2 * STEPS.len() * k;
-            checked.push(self.component(wrt, pair, &sample, &|number, act| {
-                control.part(before + number, runs, act)
-            })?);
+            let first = 1 + self.blocks.len() + 2 * STEPS.len() * k;
+            let part = Part {
+                control,
+                first,
+                runs,
+            };
+            let differences = self.differences(wrt, &sample, &part)?;
+            checked.push(compared(wrt, [&single, &double[k]], differences));
         }
         Ok(GradientCheck {
             agents: chosen.len() as u32,
@@ -156,81 +159,105 @@ impl Differentiated {
         values.copied().collect()
     }
 
-    /// Compares one component: its derivatives in `f32` and in `f64`.
-    fn component(
+    /// The differences of each agent for each step, by a float of a param; nothing for one of an input.
+    fn differences(
         &self,
         wrt: &str,
-        [single, double]: [&Vec<f64>; 2],
         sample: &[u32],
-        part: &dyn Fn(usize, &mut dyn FnMut(Control<'_>) -> Result<(), Error>) -> Result<(), Error>,
-    ) -> Result<CheckedComponent, Error> {
-        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-        let mut checked = CheckedComponent {
-            wrt: wrt.to_owned(),
-            single: mean(single),
-            double: mean(double),
-            difference: f64::NAN,
-            step: f64::NAN,
-            errors: [f64::NAN; 2],
-            jumps: false,
-            agreement: Agreement::Unchecked("inputs are not varied, only params"),
-        };
+        part: &Part<'_>,
+    ) -> Result<Option<Differences>, Error> {
         let is_param = |param: &Param| param.field.spellings().iter().any(|name| name == wrt);
         if !self.base.manifest().params.iter().any(is_param) {
-            return Ok(checked);
+            return Ok(None);
         }
         let floats = self.base.floats(&[wrt])?;
-        let mut differences: Vec<(f64, Vec<f64>)> = Vec::new();
         let mut varied = self.base.with_outputs();
+        let mut found = Vec::new();
         for (number, relative) in STEPS.into_iter().enumerate() {
-            let mut sides: Vec<(f64, Vec<f64>)> = Vec::new();
-            for (side, sign) in [-1.0, 1.0].into_iter().enumerate() {
+            let mut at = |side: usize, sign: f64| {
                 let value = moved(&floats[0], sign * relative);
-                part(2 * number + side, &mut |control| {
-                    for (param, values) in self.base.params_with(&floats, &[value])? {
-                        varied.set_param(&param, values)?;
-                    }
-                    let run = varied.run_double(sample, &control)?;
-                    sides.push((value.into(), self.column_of(&run, &self.column.0)));
-                    Ok(())
-                })?;
-            }
-            let [(low, below), (high, above)] = sides.as_slice() else {
-                continue;
+                for (param, values) in self.base.params_with(&floats, &[value])? {
+                    varied.set_param(&param, values)?;
+                }
+                let run =
+                    part.control
+                        .part(part.first + 2 * number + side, part.runs, |control| {
+                            varied.run_double(sample, &control)
+                        })?;
+                Ok::<_, Error>((f64::from(value), self.column_of(&run, &self.column.0)))
             };
-            if high <= low {
-                continue;
+            let ((low, below), (high, above)) = (at(0, -1.0)?, at(1, 1.0)?);
+            if high > low {
+                let pairs = below.iter().zip(&above);
+                let slopes = pairs.map(|(below, above)| (above - below) / (high - low));
+                found.push((0.5 * (high - low), slopes.collect()));
             }
-            let pairs = below.iter().zip(above);
-            let slopes = pairs.map(|(below, above)| (above - below) / (high - low));
-            differences.push((0.5 * (high - low), slopes.collect()));
         }
-        let size = |values: &[f64]| {
-            values.iter().map(|value| value.abs()).sum::<f64>() / values.len() as f64
-        };
-        let error = |of: f64, difference: &[f64]| {
-            let scale = size(double).max(size(difference));
-            let apart = (of - mean(difference)).abs();
-            if apart == 0.0 { 0.0 } else { apart / scale }
-        };
-        let own = checked.double;
-        let nearest =
-            (differences.iter()).min_by(|a, b| error(own, &a.1).total_cmp(&error(own, &b.1)));
-        let Some((step, nearest)) = nearest else {
-            checked.agreement = Agreement::Unchecked("its range has no room for a difference");
-            return Ok(checked);
-        };
-        let first = differences.first().map_or(0.0, |(_, first)| mean(first));
-        checked.step = *step;
-        checked.difference = mean(nearest);
-        checked.errors = [error(checked.single, nearest), error(own, nearest)];
-        checked.jumps = error(first, nearest) > STEADY;
-        checked.agreement = match checked.errors {
+        Ok(Some(found))
+    }
+}
+
+/// Steps of differences, and the difference of each agent over twice the step.
+type Differences = Vec<(f64, Vec<f64>)>;
+
+/// A part of the runs of a check, for the progress.
+struct Part<'a> {
+    control: &'a Control<'a>,
+    /// Which run of the check the first one is.
+    first: usize,
+    /// Runs of the check.
+    runs: usize,
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// Compares a component: the derivatives of each agent in `f32` and in `f64` with the differences.
+fn compared(
+    wrt: &str,
+    [single, double]: [&Vec<f64>; 2],
+    differences: Option<Differences>,
+) -> CheckedComponent {
+    let unchecked = |why| CheckedComponent {
+        wrt: wrt.to_owned(),
+        single: mean(single),
+        double: mean(double),
+        difference: f64::NAN,
+        step: f64::NAN,
+        errors: [f64::NAN; 2],
+        jumps: false,
+        agreement: Agreement::Unchecked(why),
+    };
+    let Some(differences) = differences else {
+        return unchecked("inputs are not varied, only params");
+    };
+    let size = |values: &[f64]| mean(&values.iter().map(|value| value.abs()).collect::<Vec<_>>());
+    let error = |of: f64, difference: &[f64]| {
+        let scale = size(double).max(size(difference));
+        let apart = (of - mean(difference)).abs();
+        if apart == 0.0 { 0.0 } else { apart / scale }
+    };
+    let own = mean(double);
+    let by_error = |one: &&(f64, Vec<f64>), other: &&(f64, Vec<f64>)| {
+        error(own, &one.1).total_cmp(&error(own, &other.1))
+    };
+    let Some((step, nearest)) = differences.iter().min_by(by_error) else {
+        return unchecked("its range has no room for a difference");
+    };
+    let errors = [error(mean(single), nearest), error(own, nearest)];
+    let first = differences.first().map_or(0.0, |(_, first)| mean(first));
+    CheckedComponent {
+        difference: mean(nearest),
+        step: *step,
+        errors,
+        jumps: error(first, nearest) > STEADY,
+        agreement: match errors {
             [single, double] if single <= SINGLE && double <= DOUBLE => Agreement::Agrees,
             [_, double] if double <= DOUBLE => Agreement::Rounding,
-            _ => Agreement::Disagrees,
-        };
-        Ok(checked)
+            [..] => Agreement::Disagrees,
+        },
+        ..unchecked("")
     }
 }
 
