@@ -205,9 +205,9 @@ fn digits(found: f64, exact: f64) -> f64 {
 const GAUSS: &str = "b[0] * exp(-b[1] * x) + b[2] * exp(-((x - b[3]) / b[4]) ** 2)
     + b[5] * exp(-((x - b[6]) / b[7]) ** 2)";
 
-/// The sets with their models, and the digits that `f32` leaves of the params and of their standard deviations.
-/// Lanczos's params are all but undetermined: residuals of 3e-5 decide about them, of values of 2.5 that are
-/// rounded to 1e-7. In ENSO two amplitudes are smaller than their standard deviations.
+/// The sets with their models, and the digits that `f32` leaves of the params and of their standard
+/// deviations. Lanczos's params are all but undetermined: residuals of 3e-5 decide about them, of values of
+/// 2.5 that are rounded to 1e-7. In ENSO two amplitudes are smaller than their standard deviations.
 const SETS: [(&str, &str, [f64; 2]); 12] = [
     ("Misra1a", "b[0] * (1.0 - exp(-b[1] * x))", [5.5, 4.0]),
     (

@@ -8,8 +8,8 @@ catalog! {
     ///
     /// `--params FILE` reads a JSON object with the values of params by their names, `{"sigma": 0.2,
     /// "weights": [0.1, 0.2]}`, or a result of `simc fit -o FILE`, which has such an object under `params`.
-    /// An array or a vector is a list, an enum the name of its variant. A `--param` on the command line counts
-    /// more than the file.
+    /// An array or a vector is a list, an enum the name of its variant. A `--param` on the command line
+    /// counts more than the file.
     E0990 bad_params_file(path: &Path, why: &str) {
         Problem::new(format!("`{}` holds no params: {why}", path.display()))
             .help("write an object such as `{\"sigma\": 0.2, \"weights\": [0.1, 0.2]}`")
@@ -42,6 +42,8 @@ catalog! {
     /// that the model declares, `param beta = 0.3 in 0.0..2.0`; a param without one keeps its value.
     E0993 no_start_range(name: &str) {
         Problem::new("no param that is fitted has a range to draw starts from")
-            .help(format!("declare one in the model, `param {name} = … in LOW..HIGH`, or leave out `--starts`"))
+            .help(format!(
+                "declare one in the model, `param {name} = … in LOW..HIGH`, or leave out `--starts`"
+            ))
     }
 }

@@ -453,10 +453,6 @@ fn gradients(place: &Place) -> Vec<String> {
         ("no_start_range", with(&["--starts", "3"])),
         ("launch-no_derivative", grad("mean(hits)", "p")),
         ("launch-no_path", grad("mean(root)", "p")),
-        ("launch-not_a_loss", grad("x", "p")),
-        ("launch-no_float", grad("mean(x)", "n")),
-        ("launch-unknown_output", grad("mean(y)", "p")),
-        ("launch-unknown_wrt", grad("mean(x)", "pp")),
         ("launch-not_finite", grad("mean(root)", "q")),
     ];
     let mut codes = Vec::new();

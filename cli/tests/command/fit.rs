@@ -52,8 +52,8 @@ fn near(value: &Value, exact: f64, part: f64) {
     );
 }
 
-/// J. D. Murray, "Mathematical Biology", finds 1.66 and 0.44 for this epidemic. The digits here are those of a
-/// script of Gauss and Newton's method in double precision.
+/// J. D. Murray, "Mathematical Biology", finds 1.66 and 0.44 for this epidemic. The digits here are those of
+/// a script of Gauss and Newton's method in double precision.
 #[test]
 fn an_epidemic_is_fitted_and_its_params_run() {
     let place = place();
@@ -145,8 +145,8 @@ fn a_param_at_an_end_of_its_range_is_marked() {
     assert!(said.out.contains("searches    4, of which"), "{}", said.out);
 }
 
-/// J. C. Hull, "Options, Futures, and Other Derivatives": a call at 1.875 with a spot of 21, a strike of 20, a
-/// rate of 0.1 and 0.25 years implies a volatility of 0.235.
+/// J. C. Hull, "Options, Futures, and Other Derivatives": a call at 1.875 with a spot of 21, a strike of 20,
+/// a rate of 0.1 and 0.25 years implies a volatility of 0.235.
 #[test]
 fn a_volatility_is_implied() {
     let place = Place::new();

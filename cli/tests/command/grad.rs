@@ -1,4 +1,5 @@
-//! `simc grad`: against the closed forms of Black and Scholes, and what is said of derivatives that are wrong.
+//! `simc grad`: against the closed forms of Black and Scholes, and what is said of derivatives that are
+//! wrong.
 
 use crate::Place;
 use serde_json::Value;
@@ -30,8 +31,8 @@ fn json(place: &Place, args: &[&str]) -> Value {
     serde_json::from_str(&said.out).expect("an object")
 }
 
-/// F. Black and M. Scholes, Journal of Political Economy 81 (1973): value, delta, vega and rho. Values by SciPy
-/// 1.17.
+/// F. Black and M. Scholes, Journal of Political Economy 81 (1973): value, delta, vega and rho. Values by
+/// SciPy 1.17.
 #[test]
 fn greeks_are_those_of_black_and_scholes_and_agree_with_differences() {
     let place = Place::new();

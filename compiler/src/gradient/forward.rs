@@ -132,8 +132,8 @@ impl Forward<'_> {
         Ok(())
     }
 
-    /// The derivative through a draw that is no smooth function of its arguments does not exist. Draws that no
-    /// wanted output depends on do not count.
+    /// The derivative through a draw that is no smooth function of its arguments does not exist. Draws that
+    /// no wanted output depends on do not count.
     fn check_draws(&self, blocks: &[Block]) -> Result<(), Refused> {
         let is_varied = |var: &VarId| self.varied.contains_key(var);
         if !self

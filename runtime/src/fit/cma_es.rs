@@ -162,27 +162,14 @@ pub(super) fn search(
             .collect();
         let losses = problem.losses(&points)?;
         let before = best.1;
-        // What lies beyond a range counts as worse than its nearest point within.
-        let mut ranked: Vec<(f64, usize)> = (0..lambda)
-            .map(|k| {
-                let beyond: f64 = wanted[k]
-                    .iter()
-                    .zip(&points[k])
-                    .map(|(a, b)| (a - b).powi(2))
-                    .sum();
-                let size = losses[k].abs().max(f64::MIN_POSITIVE);
-                let is_beyond = beyond.sqrt() > SHORTEST;
-                (losses[k] + if is_beyond { beyond * size } else { 0.0 }, k)
-            })
-            .collect();
-        ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let ranked = ranked(&wanted, &points, &losses);
         for (point, loss) in points.into_iter().zip(&losses) {
             if *loss < best.1 {
                 best = (point, *loss);
             }
         }
         idle = if best.1 < before { 0 } else { idle + 1 };
-        let chosen: Vec<DVector<f64>> = ranked.iter().map(|(_, k)| steps[*k].clone()).collect();
+        let chosen: Vec<DVector<f64>> = ranked.iter().map(|k| steps[*k].clone()).collect();
         state.learn(&constants, &chosen, generation);
         generation += 1;
     };
@@ -193,4 +180,20 @@ pub(super) fn search(
         iterations: generation,
         ended,
     })
+}
+
+/// The numbers of candidates, the best first. What lies beyond a range counts as worse than its nearest point
+/// within, where it was run.
+fn ranked(wanted: &[DVector<f64>], points: &[Point], losses: &[f64]) -> Vec<usize> {
+    let value = |k: usize| {
+        let pairs = wanted[k].iter().zip(&points[k]);
+        let beyond: f64 = pairs.map(|(a, b)| (a - b).powi(2)).sum();
+        let size = losses[k].abs().max(f64::MIN_POSITIVE);
+        // Rounding to `f32` is no way out of a range.
+        let is_beyond = beyond.sqrt() > SHORTEST;
+        losses[k] + if is_beyond { beyond * size } else { 0.0 }
+    };
+    let mut order: Vec<usize> = (0..losses.len()).collect();
+    order.sort_by(|&a, &b| value(a).total_cmp(&value(b)));
+    order
 }

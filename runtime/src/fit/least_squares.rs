@@ -238,8 +238,8 @@ pub(super) fn errors(residuals: &Residuals, held: &[bool], scales: &[f64]) -> Er
 mod tests {
     use super::*;
 
-    /// The line `a + b x` through (0, 1), (1, 3), (2, 4), (3, 4): `a` = 1.5, `b` = 1, residuals -0.5, 0.5, 0.5
-    /// and -0.5, so `s²` = 1 / 2. `(JᵀJ)⁻¹` is `[14, -6; -6, 4] / 20`.
+    /// The line `a + b x` through (0, 1), (1, 3), (2, 4), (3, 4): `a` = 1.5, `b` = 1, residuals -0.5, 0.5,
+    /// 0.5 and -0.5, so `s²` = 1 / 2. `(JᵀJ)⁻¹` is `[14, -6; -6, 4] / 20`.
     #[test]
     fn errors_are_those_of_a_line() {
         let residuals = Residuals {

@@ -69,16 +69,11 @@ pub(super) fn search(problem: &mut Problem<'_>, start: Point, most: u32) -> Resu
         problem.report(iteration, best, None, size);
         let is_flat = worst - best <= FLAT * best.abs() && size < 1e-3;
         if size < SHORTEST || is_flat {
-            // A simplex can collapse beside a minimum: another one is laid around the best corner.
             if restarts == 2 {
                 break if is_flat { Ended::Loss } else { Ended::Step };
             }
             restarts += 1;
-            let (point, loss) = simplex.corners[0].clone();
-            simplex = around(problem, &point, EDGE / 10.0_f64.powi(restarts))?;
-            simplex.corners.push((point, loss));
-            simplex.sort();
-            simplex.corners.truncate(n as usize + 1);
+            again(problem, &mut simplex, EDGE / 10.0_f64.powi(restarts))?;
         }
         if iteration >= most {
             break Ended::Iterations;
@@ -102,22 +97,7 @@ pub(super) fn search(problem: &mut Problem<'_>, start: Point, most: u32) -> Resu
         };
         match chosen {
             Some(k) => simplex.corners[n as usize] = (points[k].clone(), losses[k]),
-            None => {
-                let best = simplex.corners[0].0.clone();
-                let points: Vec<Point> = (simplex.corners[1..].iter())
-                    .map(|(corner, _)| {
-                        let pairs = corner.iter().zip(&best);
-                        let moved: Vec<f64> =
-                            pairs.map(|(x, b)| b + shrink.min(0.5) * (x - b)).collect();
-                        problem.settled(&moved)
-                    })
-                    .collect();
-                let losses = problem.losses(&points)?;
-                let kept = simplex.corners[0].clone();
-                simplex.corners = std::iter::once(kept)
-                    .chain(points.into_iter().zip(losses))
-                    .collect();
-            }
+            None => shrink_all(problem, &mut simplex, shrink)?,
         }
     };
     let (point, loss) = simplex.corners[0].clone();
@@ -128,6 +108,33 @@ pub(super) fn search(problem: &mut Problem<'_>, start: Point, most: u32) -> Resu
         iterations: iteration,
         ended,
     })
+}
+
+/// Lays another simplex around the best corner: one can collapse beside a minimum.
+fn again(problem: &mut Problem<'_>, simplex: &mut Simplex, edge: f64) -> Result<(), Error> {
+    let (point, loss) = simplex.corners[0].clone();
+    let count = simplex.corners.len();
+    *simplex = around(problem, &point, edge)?;
+    simplex.corners.push((point, loss));
+    simplex.sort();
+    simplex.corners.truncate(count);
+    Ok(())
+}
+
+/// Moves all corners to the best one by a part of their distances.
+fn shrink_all(problem: &mut Problem<'_>, simplex: &mut Simplex, shrink: f64) -> Result<(), Error> {
+    let best = simplex.corners[0].clone();
+    let moved = |(corner, _): &(Point, f64)| {
+        let pairs = corner.iter().zip(&best.0);
+        let moved: Vec<f64> = pairs.map(|(x, b)| b + shrink.min(0.5) * (x - b)).collect();
+        problem.settled(&moved)
+    };
+    let points: Vec<Point> = simplex.corners[1..].iter().map(moved).collect();
+    let losses = problem.losses(&points)?;
+    simplex.corners = std::iter::once(best)
+        .chain(points.into_iter().zip(losses))
+        .collect();
+    Ok(())
 }
 
 /// A simplex with a corner here, and one along each axis, to the side that the range leaves.

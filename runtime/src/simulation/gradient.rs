@@ -115,7 +115,8 @@ impl Simulation {
     /// ```
     /// use sim_runtime::{Loss, Simulation};
     ///
-    /// let source = "agents 1000 param rate = 0.5 state x = 1.0 step { x *= 1.0 + rate * uniform() } output x";
+    /// let source = "agents 1000 param rate = 0.5 state x = 1.0
+    ///     step { x *= 1.0 + rate * uniform(0.0, 1.0) } output x";
     /// let simulation = Simulation::compile(source)?.steps(10).seed(1);
     /// let gradient = simulation.gradient(&Loss::mean("x"), &["rate"])?;
     /// // The mean of x is (1 + rate / 2) ** 10.
