@@ -442,8 +442,8 @@ with_device_errors! {
     /// A derivative was asked for that does not exist, is zero by construction, or is not computed:
     ///
     /// * of a draw whose result is no smooth function of its arguments, such as `bernoulli(p)`, `poisson(m)`,
-    ///   `randint`, `categorical` or `gamma(a, b)`, if an argument depends on what the derivative is taken by,
-    ///   and the output on the draw;
+    ///   `randint`, `categorical` or `gamma(a, b)`, if an argument depends on what the derivative is taken
+    ///   by, and the output on the draw;
     /// * of an output that cannot depend on the param or input: no operation leads from one to the other, or
     ///   only comparisons, `floor` and conversions to integers, whose derivatives are zero;
     /// * through an input whose default the host computes from a param before the run;
