@@ -32,6 +32,8 @@ pub(crate) enum Failure {
     Reported,
     /// The user pressed Ctrl-C, or another signal asked the command to end.
     Interrupted,
+    /// The same of a search that gave what it had, and what is said of it.
+    Stopped(String),
     /// The same of a run that was saved, after so many steps of all.
     Suspended {
         /// The steps that are done.
@@ -100,6 +102,7 @@ impl Failure {
                 terminal::remark(problem.text(style));
             }
             Failure::Interrupted => terminal::remark("interrupted: the run has no results\n"),
+            Failure::Stopped(text) => terminal::remark(text),
             Failure::Suspended { step, steps } => terminal::remark(format!(
                 "interrupted: {} of {} steps are done and saved\n",
                 grouped((*step).into()),
@@ -131,9 +134,10 @@ impl Failure {
     fn code(&self) -> ExitCode {
         match self {
             Failure::Resumable(failure, _) => failure.code(),
-            Failure::Interrupted | Failure::Suspended { .. } | Failure::Unfinished { .. } => {
-                ExitCode::from(interrupt::CODE)
-            }
+            Failure::Interrupted
+            | Failure::Stopped(_)
+            | Failure::Suspended { .. }
+            | Failure::Unfinished { .. } => ExitCode::from(interrupt::CODE),
             Failure::ClosedPipe => ExitCode::SUCCESS,
             Failure::Usage(_) => ExitCode::from(2),
             Failure::Model { .. }

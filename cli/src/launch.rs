@@ -1,5 +1,6 @@
 //! From `--param`, `--data` and `--input` to the values of a launch.
 
+mod file;
 mod options;
 
 use crate::{

@@ -21,7 +21,9 @@ mod doctor;
 mod explain;
 mod failure;
 mod fault;
+mod fit;
 mod fmt;
+mod grad;
 mod inspect;
 mod interrupt;
 mod knobs;
@@ -35,6 +37,7 @@ mod open;
 mod output;
 mod place;
 mod plot;
+mod prepared;
 mod problem;
 mod progress;
 mod rerun;
@@ -86,6 +89,10 @@ enum Command {
     Run(Box<run::Args>),
     /// Show the states of an agent, and every `let`, step by step.
     Trace(trace::Args),
+    /// Compute derivatives of a loss by params and inputs.
+    Grad(Box<grad::Args>),
+    /// Search the params at which a loss or residuals are least.
+    Fit(Box<fit::Args>),
     /// Repeat a run by the metadata beside its results, and compare the results.
     Rerun(rerun::Args),
     /// Run the tests of models and report those that fail.
@@ -127,6 +134,8 @@ fn act(cli: Cli) -> Result<(), Failure> {
         Command::Build(args) => build::build(&args),
         Command::Run(args) => run::run(&args, cli.quiet),
         Command::Trace(args) => trace::trace(&args),
+        Command::Grad(args) => grad::grad(&args),
+        Command::Fit(args) => fit::fit(&args),
         Command::Rerun(args) => rerun::rerun(&args),
         Command::Test(args) => test::test(&args, cli.quiet),
         Command::Inspect(args) => inspect::inspect(&args),

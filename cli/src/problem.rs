@@ -6,6 +6,7 @@ use std::{fmt::Write, io, path::Path};
 
 mod checkpoints;
 mod files;
+mod gradients;
 mod plots;
 mod results;
 mod sweeps;
@@ -15,6 +16,7 @@ mod trace;
 
 pub(crate) use checkpoints::*;
 pub(crate) use files::*;
+pub(crate) use gradients::*;
 pub(crate) use plots::*;
 pub(crate) use results::*;
 pub(crate) use sweeps::*;
@@ -151,6 +153,7 @@ pub(crate) fn entries() -> impl Iterator<Item = &'static Entry> {
         sweeps::ENTRIES,
         testing::ENTRIES,
         trace::ENTRIES,
+        gradients::ENTRIES,
     ]
     .into_iter()
     .flatten()

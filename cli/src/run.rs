@@ -402,10 +402,11 @@ impl Launched {
         let origin =
             |simulation: &Simulation, metadata: &Path| origin(args, source, simulation, metadata);
         let manifest = self.simulation.manifest();
+        let params = args.launch.assignments()?;
         let call = sweep::Call {
             source,
             agents: args.agents(manifest),
-            params: &args.launch.param,
+            params: &params,
             tuning: args.knobs.tuning,
             origin: &origin,
             plot: None,

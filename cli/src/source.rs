@@ -51,8 +51,25 @@ impl Source {
         })
     }
 
-    /// The report of an error of a run. What a check found is shown in the text.
+    /// The report of an error of a run. What a check found, or has no derivative, is shown in the text.
     pub(crate) fn refusal(&self, error: sim_runtime::Error) -> Failure {
+        if let sim_runtime::Error::NoDerivative {
+            span: Some(span), ..
+        } = error
+        {
+            return self.failure(vec![Diagnostic {
+                code: error.code(),
+                slug: "no_derivative",
+                severity: Severity::Error,
+                message: error.to_string(),
+                labels: vec![Label {
+                    span,
+                    text: "here".to_owned(),
+                }],
+                help: error.help(),
+                fixes: Vec::new(),
+            }]);
+        }
         let Some(fault) = error.fault() else {
             return error.into();
         };

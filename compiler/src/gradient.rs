@@ -13,7 +13,7 @@ mod rules;
 
 use crate::{
     Artifact,
-    ir::{Len, Program, VarId},
+    ir::{Program, VarId},
     manifest::Field,
     passes, size,
     span::Span,
@@ -160,21 +160,35 @@ fn output(artifact: &Artifact, name: &str) -> Result<(Field, VarId), Refused> {
     Ok((field.clone(), var))
 }
 
-/// The floats of a param or an input.
+/// The names of the directions that names of params and inputs stand for: of an array `weights[0]`,
+/// `weights[1]` and so on, of a vector `start.x`. Each of these is a name for [`forward`], too.
+///
+/// # Errors
+/// An unknown name, or one without floats.
+pub fn directions(artifact: &Artifact, wrt: &[&str]) -> Result<Vec<String>, Refused> {
+    let mut found = Vec::new();
+    for name in wrt {
+        found.extend((floats(artifact, name)?.into_iter()).map(|direction| direction.name));
+    }
+    Ok(found)
+}
+
+/// The floats of a param or an input, or the one float of that name.
 fn floats(artifact: &Artifact, name: &str) -> Result<Vec<Direction>, Refused> {
     let (manifest, program) = (&artifact.manifest, &artifact.lowered);
     let params = (manifest.params.iter()).map(|param| (&param.field, &program.params));
     let inputs = (manifest.inputs.iter()).map(|input| (&input.field, &program.inputs));
     let prefix = format!("{name}.");
     let mut all = params.chain(inputs);
-    let of_name = all
-        .clone()
-        .filter(|(field, _)| field.name == name || field.name.starts_with(&prefix));
     let mut found = Vec::new();
-    for (field, vars) in of_name {
+    for (field, vars) in all.clone() {
+        let whole = field.name == name || field.name.starts_with(&prefix);
+        let rest = name.strip_prefix(field.name.as_str());
+        let part = rest.is_some_and(|rest| rest.starts_with(['[', '.']));
         let var = of_word(program, vars, field.word);
-        if program[var].ty.is_float() {
-            found.extend(floats_of(program, &field.name, var));
+        if (whole || part) && program[var].ty.is_float() {
+            let own = floats_of(field, var, program[var].ty.components());
+            found.extend((own.into_iter()).filter(|direction| whole || direction.name == name));
         }
     }
     if !found.is_empty() {
@@ -188,29 +202,20 @@ fn floats(artifact: &Artifact, name: &str) -> Result<Vec<Direction>, Refused> {
     Err(refused(format!("there is no param or input `{name}`")))
 }
 
-fn floats_of(program: &Program, name: &str, var: VarId) -> Vec<Direction> {
-    let (ty, len) = (program[var].ty, program[var].len);
-    let elements = match len {
-        Len::Fixed(count) => (0..count).map(Some).collect(),
-        Len::One | Len::Open { .. } => vec![None],
+fn floats_of(field: &Field, var: VarId, components: usize) -> Vec<Direction> {
+    let of_array = !field.shape.is_empty();
+    let name = |(k, name): (usize, String)| Direction {
+        name,
+        var,
+        element: of_array.then_some((k / components) as u32),
+        component: k % components,
     };
-    let mut found = Vec::new();
-    for element in elements {
-        for component in 0..ty.components() {
-            let index = element.map_or(String::new(), |k| format!("[{k}]"));
-            let part = match ty.is_vector() {
-                true => [".x", ".y", ".z", ".w"][component],
-                false => "",
-            };
-            found.push(Direction {
-                name: format!("{name}{index}{part}"),
-                var,
-                element,
-                component,
-            });
-        }
-    }
-    found
+    field
+        .spellings()
+        .into_iter()
+        .enumerate()
+        .map(name)
+        .collect()
 }
 
 /// The variable of a row that begins at a word.

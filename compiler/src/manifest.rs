@@ -295,6 +295,31 @@ impl Field {
         dims
     }
 
+    /// The names of its values, in the order of storage: `name`, `name[0]`, `name[0][1]`, `name.x`,
+    /// `name[0].x`. Of open data those of no row.
+    pub fn spellings(&self) -> Vec<String> {
+        let mut names = vec![self.name.clone()];
+        for &length in &self.shape {
+            let each = |name: &String| -> Vec<String> {
+                (0..length).map(|k| format!("{name}[{k}]")).collect()
+            };
+            names = names.iter().flat_map(each).collect();
+        }
+        if self.components > 1 {
+            let components = ["x", "y", "z", "w"]
+                .into_iter()
+                .take(self.components as usize);
+            let each = |name: &String| -> Vec<String> {
+                components
+                    .clone()
+                    .map(|part| format!("{name}.{part}"))
+                    .collect()
+            };
+            names = names.iter().flat_map(each).collect();
+        }
+        names
+    }
+
     /// Scalars per agent (or per run): elements times components; for open data those of one row.
     pub fn values(&self) -> u32 {
         let open = usize::from(self.shape.first() == Some(&0));

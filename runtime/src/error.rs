@@ -2,6 +2,7 @@
 //! variant, message, help line.
 
 mod catalog;
+mod device;
 mod of_fault;
 mod role;
 mod words;
@@ -10,10 +11,11 @@ pub use role::Role;
 
 use crate::fault::Fault;
 use catalog::{After, errors};
-use sim_compiler::{diagnostic::Diagnostic, manifest::Scalar, value::Shown};
+use device::with_device_errors;
+use sim_compiler::{diagnostic::Diagnostic, manifest::Scalar, span::Span, value::Shown};
 use words::{
-    all_messages, also_missing, host_memory, is_or_are, known_names, less_memory, no_adapter,
-    other_arguments, quoted, role_options, snapshot_differs, unknown_name, what_fits,
+    all_messages, also_missing, and_others, host_memory, is_or_are, known_names, less_memory,
+    no_adapter, other_arguments, quoted, role_options, snapshot_differs, unknown_name, what_fits,
 };
 
 impl Error {
@@ -33,7 +35,7 @@ impl Error {
     }
 }
 
-errors! {
+with_device_errors! {
     /// A param, data table, input, output or state was given or asked for by a name that the model does not
     /// declare. Names are case-sensitive. The fields of a struct have names of their own, such as
     /// `order.price`.
@@ -448,146 +450,83 @@ errors! {
         help(Some("raise the limit, or `break` where enough is enough".into()))
         after(KeepBackend)
 
-    /// The GPU backend found no adapter, or none whose name contains what was asked for. On Linux an adapter
-    /// needs a Vulkan driver (for software, Mesa's llvmpipe). `auto` never takes a software adapter: the CPU
-    /// backend is what it falls back to.
-    E0801 no_adapter NoAdapter {
-        /// The name that was asked for.
-        wanted: Option<String>,
-        /// The names of all adapters.
-        found: Vec<String>,
-    }
-        says("{}", no_adapter(wanted.as_deref(), found))
-        help(Some("run on the CPU backend, or install a Vulkan, Metal or DirectX 12 driver".into()))
-        after(DropBackend)
-
-    /// The driver lists the adapter but opens no device on it. Often another process holds it, or the driver
-    /// and its kernel module differ in version.
-    E0802 device_refused DeviceRefused {
-        /// The adapter's name.
-        adapter: String,
-        /// The driver's message.
+    /// A derivative was asked for that does not exist, is zero by construction, or is not computed:
+    ///
+    /// * of a draw whose result is no smooth function of its arguments, such as `bernoulli(p)`, `poisson(m)`,
+    ///   `randint`, `categorical` or `gamma(a, b)`, if an argument depends on what the derivative is taken
+    ///   by, and the output on the draw;
+    /// * of an output that cannot depend on the param or input: no operation leads from one to the other, or
+    ///   only comparisons, `floor` and conversions to integers, whose derivatives are zero;
+    /// * through an input whose default the host computes from a param before the run;
+    /// * by an input, through agents that read one another; through `min` or `max` over a world;
+    /// * of an output of a world.
+    ///
+    /// Methods without derivatives, such as `simc fit --method nelder-mead`, need none.
+    E0740 no_derivative NoDerivative {
+        /// What does not exist, and why.
         message: String,
+        /// Where in the model, if at a place.
+        span: Option<Span>,
+        /// What helps.
+        help: &'static str,
     }
-        says("the driver of {adapter} gives no device: {message}")
-        help(Some("close other programs that use the GPU, or run on the CPU backend".into()))
-        after(DropBackend)
+        says("{message}")
+        help(Some((*help).to_owned()))
+        after(KeepBackend)
 
-    /// The model is too large for this adapter: too many tables, too large a table, or too large a workgroup.
-    /// The number of agents is no matter here: populations too large for one buffer run in chunks.
-    E0803 adapter_limit AdapterLimit {
-        /// The adapter's name.
-        adapter: String,
-        /// The limited quantity, in words.
-        limit: &'static str,
-        /// The amount that the model needs.
-        needed: u64,
-        /// The amount that the adapter allows.
-        available: u64,
+    /// A derivative is taken of floats, with respect to floats. An integer, a truth value or an enum has no
+    /// value near another one.
+    E0741 derivative_of_no_float DerivativeOfNoFloat {
+        /// The kind of value.
+        role: Role,
+        /// The name.
+        name: String,
+        /// Its type.
+        scalar: Scalar,
     }
-        says("the model needs {needed} {limit}, but {adapter} allows {available}")
-        help(Some("run on the CPU backend, which has no such limit".into()))
-        after(DropBackend)
+        says("{role} `{name}` holds {}, and derivatives are of floats by floats", scalar.name())
+        help(Some(match role {
+            Role::Output => "name an output of floats",
+            _ => "name a param or an input of floats, or declare it as `f32`",
+        }.to_owned()))
+        after(KeepBackend)
 
-    /// The device's memory does not hold the tables and at least a small chunk of agents. Large populations
-    /// are split into smaller chunks first; this is said only when even these do not fit.
-    E0804 gpu_out_of_memory GpuMemory {
-        /// The adapter's name.
-        adapter: String,
-        /// The allocation that failed, in words.
+    /// A loss is one number per run: `mean(payoff)` or `sum(payoff)` over all agents. Of an output with
+    /// several values one is named: `mean(path[3])`, `mean(place.x)`.
+    E0742 not_a_loss NotALoss {
+        /// What was given.
+        text: String,
+        /// What is wrong with it.
+        why: String,
+    }
+        says("`{text}` is no loss: {why}")
+        help(Some("write `mean(OUTPUT)` or `sum(OUTPUT)`".into()))
+        after(KeepBackend)
+
+    /// A value or a derivative of one agent is NaN or infinite, so the mean or sum over all agents is none.
+    /// Of those agents the one with the lowest number is named. Often the value is fine, and the derivative
+    /// is not: `sqrt(x)` at 0, `pow(x, y)` and `log(x)` at 0, `x / x` at 0, or a state that grows without
+    /// bounds.
+    E0743 derivative_not_finite DerivativeNotFinite {
+        /// What is not finite: the output, or its derivative as `d(payoff)/d(sigma)`.
         what: String,
-        /// Its size.
-        bytes: u64,
+        /// The agent.
+        agent: u32,
+        /// Its value.
+        value: f32,
+        /// How many agents have such a value.
+        count: u64,
     }
-        says("{adapter} has no memory left for {what} ({bytes} bytes)")
-        help(Some("run fewer agents at a time, smaller tables, or on the CPU backend".into()))
-        after(DropBackend)
+        says("{what} of agent {agent} is {}{}", Shown((*value).into()), and_others(*count))
+        help(Some(format!("`simc trace FILE --agent {agent} --lets` shows its values step by step; guard \
+            the operation, as in `sqrt(max(x, 1e-12))`")))
+        after(KeepBackend)
 
-    /// The shader validator or the driver refused the kernel that the compiler wrote, or a command that the
-    /// runtime gave. Whatever the compiler accepts must be valid, so this is a bug of ours. Please report it
-    /// with the model, the message and the adapter's name.
-    E0805 kernel_refused KernelRefused {
-        /// The operation that failed, in words.
-        during: &'static str,
-        /// The validator's message.
-        message: String,
-    }
-        says("the kernel was refused while {during}: {message}")
-        help(Some("this is a bug of the compiler, not of the model: please report it with the model, \
-            this message and the adapter's name; the CPU backend runs the model meanwhile".into()))
-        after(DropBackend)
-
-    /// The driver gave up on the device: it hung, was reset or unplugged, or a watchdog found that one
-    /// command took too long. Long runs are split so that no command takes more than a fraction of a second,
-    /// as far as that can be known from the ones before.
-    E0806 device_lost DeviceLost {
-        /// The adapter's name.
-        adapter: String,
-        /// The driver's message.
-        message: String,
-    }
-        says("{adapter} was lost: {message}")
-        help(Some("run again; if it happens again, run fewer steps per dispatch or on the CPU \
-            backend".into()))
-        after(DropBackend)
-
-    /// Every agent reports the number of steps that it ran, and one reports too few or too many. Some
-    /// software drivers silently end loops after 65,535 iterations; the runtime splits the time loop to stay
-    /// below that, and this check finds where that did not suffice. The results would be wrong, so none are
-    /// given.
-    E0807 wrong_step_count WrongStepCount {
-        /// The adapter's name.
-        adapter: String,
-        /// The first such agent's number.
-        agent: u64,
-        /// The number of steps that it should have run.
-        expected: u32,
-        /// The number of steps that it ran.
-        found: u32,
-    }
-        says("on {adapter}, agent {agent} ran {found} steps instead of {expected}")
-        help(Some(
-            "no result of this run is right, so none is given; run on the CPU backend or on another \
-             adapter"
-            .into()
-        ))
-        after(DropBackend)
-
-    /// The kernel detects inner loops that a driver ends silently (software drivers do so after 65,535
-    /// iterations within a dispatch). It still does with a single step per dispatch: one step of the model
-    /// has too many iterations for this driver.
-    E0808 loop_cut_short LoopCutShort {
-        /// The adapter's name.
-        adapter: String,
-        /// The first such agent's number.
-        agent: u64,
-    }
-        says("{adapter} cuts the loops of a single step short (first in agent {agent})")
-        help(Some(
-            "no result of this run is right, so none is given; run on the CPU backend or on another \
-             adapter"
-            .into()
-        ))
-        after(DropBackend)
-
-    /// The driver reported a failure that has no name of its own; its words are in the message.
-    E0809 device_failed Device {
-        /// The adapter's name.
-        adapter: String,
-        /// The operation that failed, in words.
-        during: &'static str,
-        /// The driver's message.
-        message: String,
-    }
-        says("{adapter} failed while {during}: {message}")
-        help(Some("run on the CPU backend or on another adapter".into()))
-        after(DropBackend)
-
-    /// The GPU backend is the feature `gpu` of the crate `sim-runtime` and of `simc`. It is on by default;
-    /// this program was built without it, and has the CPU backend only.
-    E0810 no_gpu_support NoGpuSupport
-        says("this build has no GPU support")
-        help(Some("run on the CPU, or build with the feature `gpu`".into()))
+    /// Derivatives by reverse mode are not computed yet. Forward mode gives the same numbers; it takes time
+    /// in proportion to the number of params.
+    E0744 no_reverse_mode NoReverseMode
+        says("derivatives by reverse mode are not supported yet")
+        help(Some("use forward mode: `--mode forward`".into()))
         after(KeepBackend)
 }
 

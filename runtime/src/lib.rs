@@ -32,7 +32,8 @@
 //! * `backend`: the backends for the CPU, `backend::reference` and `backend::vector`.
 //! * `launches`: the launches of a batch. `calibration`: speeds of the machine. `select`: chooses a backend.
 //!   `exclusive`: serialises runs.
-//! * `simulation`: the public entry point. `calibrate`: measures a machine.
+//! * `simulation`: the public entry point, with derivatives of runs. `fit`: params at which a loss is least.
+//!   `calibrate`: measures a machine.
 //!
 //! # Features
 //!
@@ -60,6 +61,7 @@ mod error;
 mod exclusive;
 mod fault;
 mod field;
+mod fit;
 #[cfg_attr(not(feature = "gpu"), path = "no_gpu.rs")]
 mod gpu;
 mod launches;
@@ -89,6 +91,7 @@ pub use control::{Control, Timing};
 pub use cpu::vector::Isa;
 pub use error::{Error, Role, explanations};
 pub use fault::{Fault, FaultValue};
+pub use fit::{Ended, Estimate, Fit, FitProgress, Fitted, Goal, Method, Watch};
 pub use gpu::{Preload, adapter_details, adapters, auto_adapter, preload};
 pub use memory::available as available_memory;
 pub use run::{Device, Report, Run};
@@ -104,7 +107,10 @@ pub use sim_compiler::{
     random::Generator,
     span::Span,
 };
-pub use simulation::{AgentBatches, Simulation};
+pub use simulation::{
+    AgentBatches, AgentDerivatives, Agreement, CheckedComponent, Differentiated, Float, Fold,
+    GradientCheck, GradientMode, Loss, LossGradient, Simulation, Slope,
+};
 pub use snapshot::Snapshot;
 pub use statistics::{Moments, Statistics, Tallies};
 pub use telemetry::{CacheUse, Telemetry};

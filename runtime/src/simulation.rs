@@ -3,6 +3,8 @@
 
 mod batches;
 mod execute;
+mod floats;
+mod gradient;
 mod parts;
 mod watch;
 
@@ -23,6 +25,11 @@ use crate::{
 };
 pub use batches::AgentBatches;
 use execute::Reusable;
+pub use floats::Float;
+pub use gradient::{
+    AgentDerivatives, Agreement, CheckedComponent, Differentiated, Fold, GradientCheck,
+    GradientMode, Loss, LossGradient, Slope,
+};
 use sim_compiler::{
     Options,
     artifact::Artifact,

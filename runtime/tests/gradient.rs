@@ -313,6 +313,22 @@ fn questions_without_an_answer_are_refused() {
             &format!("`{name}` is drawn with an argument that depends"),
         );
     }
+    // A draw that the output does not depend on is none of its business, unless it decides what runs.
+    let beside = "agents 2 steps 2 param a = 0.5 state x = 0.0 state k = 0
+        step { x += a k += poisson(a) } output x output k";
+    let found = gradient::forward(&compiled(beside, true), &["x"], &["a"]);
+    assert!(found.is_ok(), "{found:?}");
+    for decides in [
+        "if k > 1 { x += a }",
+        "if k > 1 { stop }",
+        "for i in 0..k { if i > 2 { break } x += a }",
+    ] {
+        let source = beside.replace("} output x", &format!("{decides} }} output x"));
+        says(
+            refusal(&source, "x", "a"),
+            "`poisson` is drawn with an argument that depends",
+        );
+    }
     let coupled = "world 2 agents 2 steps 2 input i = 0.5 state x = i
         step { x += sum(for other in world: other.x) } output x";
     says(

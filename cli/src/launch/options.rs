@@ -1,8 +1,9 @@
 //! The options that decide what a launch is, which all commands that run a model share.
 
-use super::{Assignment, data, inputs, params};
+use super::{Assignment, data, file, inputs, params};
 use crate::{failure::Failure, number, table::reading::Reading};
 use sim_runtime::Simulation;
+use std::path::PathBuf;
 
 /// The values of a launch, but for its steps.
 #[derive(Clone, Debug, clap::Args)]
@@ -19,6 +20,10 @@ pub(crate) struct LaunchOptions {
     /// Value of a param; the values of an array or vector row by row, with commas.
     #[arg(long, value_name = "NAME=VALUE", value_parser = Assignment::parse)]
     pub(crate) param: Vec<Assignment>,
+    /// JSON file with values of params by their names, such as `simc fit -o FILE` writes; those of --param
+    /// count more.
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub(crate) params: Option<PathBuf>,
     /// File of a data table: .csv, .parquet, .arrow, .npy or .npz, with its columns after a colon if they are
     /// not found by name; `-` is CSV from standard input.
     #[arg(long, value_name = "NAME=FILE[:COLUMNS]", value_parser = Assignment::parse)]
@@ -37,6 +42,21 @@ pub(crate) struct LaunchOptions {
 }
 
 impl LaunchOptions {
+    /// The values of params: those of the command line, and those of the file that it does not name.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub(crate) fn assignments(&self) -> Result<Vec<Assignment>, Failure> {
+        let mut all = self.param.clone();
+        if let Some(path) = &self.params {
+            let given = file::read(path)?;
+            all.extend(given.into_iter().filter(|Assignment { name, .. }| {
+                self.param.iter().all(|param| param.name != *name)
+            }));
+        }
+        Ok(all)
+    }
+
     /// Gives a simulation these values. `known` are the numbers of agents, and of agents in a world, where no
     /// option says them; otherwise they are the model's.
     ///
@@ -66,7 +86,7 @@ impl LaunchOptions {
         let agents = self.agents.or(known.0).or(manifest.agents);
         let world = manifest.world.as_ref();
         let members = world.and_then(|world| self.world.or(known.1).or(world.members));
-        params(simulation, &self.param)?;
+        params(simulation, &self.assignments()?)?;
         data(simulation, &self.data, &self.reading)?;
         inputs(simulation, &self.input, &self.reading, (agents, members))
     }

@@ -275,6 +275,7 @@ fn every_complaint_has_its_report() {
     codes.extend(repeating(&place));
     codes.extend(usage(&place));
     codes.extend(testing(&place));
+    codes.extend(gradients(&place));
     codes.insert(endless(&place));
     codes.insert(failed_points(&place));
     codes.insert(disk_short(&place));
@@ -432,6 +433,56 @@ fn usage(place: &Place) -> Vec<String> {
             "{slug}: {}",
             said.err
         );
+        codes.extend(code_of(&said.err));
+        insta::assert_snapshot!(slug, said.err);
+    }
+    codes
+}
+
+/// Derivatives that do not exist, and fits that cannot begin.
+fn gradients(place: &Place) -> Vec<String> {
+    place.write(
+        "loss.sim",
+        "agents 9\nparam p = 0.5\nparam n = 3\nparam q = 0.0\nstate x = 0.0\nstate hits = 0.0\n\
+         finish {\n    x = p * f32(n)\n    hits = f32(bernoulli(p))\n}\n\
+         output x\noutput hits\noutput root = sqrt(q * f32(agent - 2))\n",
+    );
+    place.write(
+        "chaos.sim",
+        "agents 4\nsteps 120\nparam r = 3.9\nstate x = 0.3 + 0.1 * f32(agent)\n\
+         step { x = r * x * (1.0 - x) }\noutput x\n",
+    );
+    place.write("p.json", "[0.5]");
+    let fit = &["fit", "loss.sim", "--minimise", "mean(x)", "--over", "p"];
+    let with = |more: &[&'static str]| [&fit[..], more].concat();
+    let grad = |of, wrt| vec!["grad", "loss.sim", "--of", of, "--wrt", wrt];
+    let calls = [
+        (
+            "bad_params_file",
+            vec!["run", "loss.sim", "--params", "p.json"],
+        ),
+        (
+            "gradient_disagrees",
+            vec![
+                "grad",
+                "chaos.sim",
+                "--of",
+                "mean(x)",
+                "--wrt",
+                "r",
+                "--check",
+            ],
+        ),
+        ("fit_form", with(&["-o", "best.csv"])),
+        ("no_start_range", with(&["--starts", "3"])),
+        ("launch-no_derivative", grad("mean(hits)", "p")),
+        ("launch-no_path", grad("mean(root)", "p")),
+        ("launch-not_finite", grad("mean(root)", "q")),
+    ];
+    let mut codes = Vec::new();
+    for (slug, args) in calls {
+        let said = place.simc(&args);
+        assert_eq!(said.code, 1, "{slug}: {}", said.err);
         codes.extend(code_of(&said.err));
         insta::assert_snapshot!(slug, said.err);
     }

@@ -13,7 +13,9 @@ mod doctor;
 #[cfg(target_os = "linux")]
 mod errors;
 mod files;
+mod fit;
 mod fmt;
+mod grad;
 mod inspect;
 mod limits;
 mod links;

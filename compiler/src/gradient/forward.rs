@@ -6,6 +6,7 @@
 
 mod activity;
 mod operation;
+mod path;
 
 use super::{Direction, Refused, refused, rules};
 use crate::{
@@ -57,7 +58,7 @@ pub(super) fn differentiate(
     blocks.extend(phases.map(|phase| phase.body.clone()));
     blocks.push(source.finish.clone());
     while blocks.iter().filter(|block| forward.spread(block)).count() > 0 {}
-    forward.check_draws()?;
+    forward.check_draws(&blocks)?;
     forward.check_wanted()?;
 
     forward.program.init = forward.transformed(&source.init);
@@ -131,10 +132,21 @@ impl Forward<'_> {
         Ok(())
     }
 
-    /// The derivative through a draw that is no smooth function of its arguments does not exist.
-    fn check_draws(&self) -> Result<(), Refused> {
+    /// The derivative through a draw that is no smooth function of its arguments does not exist. Draws that
+    /// no wanted output depends on do not count.
+    fn check_draws(&self, blocks: &[Block]) -> Result<(), Refused> {
+        let is_varied = |var: &VarId| self.varied.contains_key(var);
+        if !self
+            .program
+            .draws
+            .iter()
+            .any(|site| site.args.iter().any(is_varied))
+        {
+            return Ok(());
+        }
+        let leading = self.leading(blocks);
         for site in &self.program.draws {
-            let varied = site.args.iter().find(|var| self.varied.contains_key(var));
+            let varied = (site.args.iter()).find(|var| is_varied(var) && leading.contains(var));
             if varied.is_some() {
                 return Err(Refused {
                     message: format!(

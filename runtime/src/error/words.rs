@@ -85,6 +85,15 @@ pub(super) fn also_missing(others: &[(Role, String)]) -> String {
     }
 }
 
+/// That a value is not the only one.
+pub(super) fn and_others(count: u64) -> String {
+    match count {
+        0 | 1 => String::new(),
+        2 => ", and that of another agent, too".to_owned(),
+        count => format!(", and those of {} others, too", count - 1),
+    }
+}
+
 pub(super) fn is_or_are(what: &str) -> &'static str {
     match what {
         "agents" | "steps" => "are",

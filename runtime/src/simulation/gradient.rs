@@ -1,0 +1,561 @@
+//! Derivatives of runs: of a loss by params, and of an output agent by agent.
+//!
+//! The compiler makes programs with derivatives beside values (`sim_compiler::gradient`), each for a few
+//! floats of params and inputs. They run as any program does, one after the other, with the same draws.
+
+mod check;
+mod loss;
+mod moments;
+
+use super::Simulation;
+use crate::{
+    array::Array,
+    backend::Backend,
+    bind::all_inputs,
+    control::{Control, Keep},
+    error::{Error, Role},
+    field::unknown_of,
+    run::{Device, Run},
+};
+pub use check::{Agreement, CheckedComponent, GradientCheck};
+pub use loss::{Fold, Loss};
+use moments::{Moments, moments};
+use sim_compiler::{
+    artifact::Artifact,
+    gradient,
+    manifest::{Field, Scalar},
+};
+
+/// Directions of one program. Each has a twin of every float that depends on it, so that more of them make
+/// a kernel with many registers; each further program computes the values again.
+const DIRECTIONS: usize = 8;
+
+/// How derivatives are computed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GradientMode {
+    /// The mode that is expected to be faster: forward, until there is another one.
+    #[default]
+    Auto,
+    /// Tangents beside the values. Takes time in proportion to the number of params.
+    Forward,
+    /// Backwards through the run. Not supported yet: [`Error::NoReverseMode`].
+    Reverse,
+}
+
+/// The derivative of a loss by one float.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Slope {
+    /// The float of a param or an input: `sigma`, `weights[3]`, `start.x`.
+    pub wrt: String,
+    /// The derivative: the loss's unit over that of the float.
+    pub value: f64,
+    /// Its standard error; see [`LossGradient::standard_error`].
+    pub standard_error: Option<f64>,
+}
+
+/// A loss and its derivatives, at the values of a launch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LossGradient {
+    /// The value of the loss.
+    pub value: f64,
+    /// The standard error of the value as an estimate for a population without end: for a mean the sample
+    /// standard deviation over agents, divided by the root of their number. Agents of one world depend on
+    /// one another, so that means over worlds take their place. `None` for fewer than 2 agents or worlds.
+    pub standard_error: Option<f64>,
+    /// The derivatives, in the order in which they were asked for.
+    pub slopes: Vec<Slope>,
+    /// Agents that were run.
+    pub agents: u32,
+    /// Their steps.
+    pub steps: u32,
+    /// Programs that were run, one after the other.
+    pub programs: usize,
+    /// What computed them.
+    pub device: Device,
+}
+
+/// An output of each agent, and its derivatives.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AgentDerivatives {
+    /// The number of the first agent.
+    pub first_agent: u32,
+    /// The value of each agent.
+    pub values: Vec<f32>,
+    /// The floats of params and inputs: `sigma`, `weights[3]`, `start.x`.
+    pub wrt: Vec<String>,
+    /// For each of these, the derivative of each agent's value. By an input it is that by the agent's own.
+    pub derivatives: Vec<Vec<f32>>,
+}
+
+/// A simulation with the programs that compute derivatives of one output: for many evaluations at several
+/// values. Values that are set here are those of the next evaluation.
+#[derive(Debug)]
+pub struct Differentiated {
+    /// As it was when it was differentiated, for differences.
+    base: Simulation,
+    blocks: Vec<Block>,
+    /// The output as it was named: `payoff`, `path[3]`.
+    of: String,
+    /// The name of its column, and the place of the value within an agent's row of that.
+    column: (String, usize),
+    wrt: Vec<String>,
+}
+
+/// A program, and the outputs of it that are derivatives.
+#[derive(Debug)]
+struct Block {
+    simulation: Simulation,
+    outputs: Vec<String>,
+}
+
+impl Simulation {
+    /// The gradient of a loss with respect to all floats of params and inputs of these names. Of an input,
+    /// the derivative is that by a number which is added to the values of all agents.
+    ///
+    /// ```
+    /// use sim_runtime::{Loss, Simulation};
+    ///
+    /// let source = "agents 1000 param rate = 0.5 state x = 1.0
+    ///     step { x *= 1.0 + rate * uniform(0.0, 1.0) } output x";
+    /// let simulation = Simulation::compile(source)?.steps(10).seed(1);
+    /// let gradient = simulation.gradient(&Loss::mean("x"), &["rate"])?;
+    /// // The mean of x is (1 + rate / 2) ** 10.
+    /// let exact = 5.0 * 1.25_f64.powi(9);
+    /// let slope = &gradient.slopes[0];
+    /// assert!((slope.value - exact).abs() < 4.0 * slope.standard_error.expect("there are many agents"));
+    /// # Ok::<(), sim_runtime::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Simulation::differentiate`] and [`Differentiated::gradient`].
+    pub fn gradient(&self, loss: &Loss, wrt: &[&str]) -> Result<LossGradient, Error> {
+        let differentiated = self.differentiate(&loss.output, wrt, GradientMode::Auto)?;
+        differentiated.gradient(loss.fold, &Control::default())
+    }
+
+    /// An output of each agent with its derivatives by all floats of params and inputs of these names.
+    ///
+    /// # Errors
+    /// Those of [`Simulation::differentiate`] and of [`Simulation::run`].
+    pub fn derivatives(&self, output: &str, wrt: &[&str]) -> Result<AgentDerivatives, Error> {
+        let differentiated = self.differentiate(output, wrt, GradientMode::Auto)?;
+        differentiated.derivatives(&Control::default())
+    }
+
+    /// Compiles what computes the derivatives of an output, or of one value of it such as `path[3]`, by all
+    /// floats of params and inputs of these names. The values of the launch are taken over.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`], [`Error::DerivativeOfNoFloat`], [`Error::NoDerivative`] and
+    /// [`Error::NoReverseMode`].
+    pub fn differentiate(
+        &self,
+        output: &str,
+        wrt: &[&str],
+        mode: GradientMode,
+    ) -> Result<Differentiated, Error> {
+        let column = self.output_value(output)?;
+        for name in wrt {
+            self.check_float(name)?;
+        }
+        let found = gradient::directions(&self.artifact, wrt).map_err(refusal)?;
+        let mut names: Vec<String> = Vec::new();
+        for name in found {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        let blocks = match mode {
+            GradientMode::Auto | GradientMode::Forward => self.forward(&column.0, &names)?,
+            // Where reverse mode is to be called.
+            GradientMode::Reverse => return Err(Error::NoReverseMode),
+        };
+        Ok(Differentiated {
+            base: self.with_outputs(),
+            blocks,
+            of: output.to_owned(),
+            column,
+            wrt: names,
+        })
+    }
+
+    /// Programs with tangents, each for a few directions.
+    fn forward(&self, output: &str, names: &[String]) -> Result<Vec<Block>, Error> {
+        let block = |names: &[String]| {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let found = gradient::forward(&self.artifact, &[output], &names).map_err(refusal)?;
+            Ok(Block {
+                simulation: self.with_artifact(found.artifact),
+                outputs: (found.derivatives.into_iter())
+                    .map(|derivative| derivative.output)
+                    .collect(),
+            })
+        };
+        names.chunks(DIRECTIONS).map(block).collect()
+    }
+
+    /// The same simulation, which keeps outputs and nothing else.
+    pub(crate) fn with_outputs(&self) -> Simulation {
+        self.with_artifact(self.artifact.as_ref().clone())
+    }
+
+    /// Checks that an output, or a value of one, is a float of agents.
+    ///
+    /// # Errors
+    /// As of [`Simulation::differentiate`].
+    pub(crate) fn check_output(&self, output: &str) -> Result<(), Error> {
+        self.output_value(output).map(|_| ())
+    }
+
+    /// The value of each agent, of an output or of one value of it: `payoff`, `path[3]`.
+    ///
+    /// # Errors
+    /// As of [`Simulation::differentiate`], and [`Error::OutputsNotKept`].
+    pub(crate) fn values_of(&self, run: &Run, output: &str) -> Result<Vec<f32>, Error> {
+        let (column, place) = self.output_value(output)?;
+        let at = Rows {
+            place,
+            agents: run.report().agents as usize,
+        };
+        Ok(at.all(run.output::<f32>(&column)?))
+    }
+
+    /// Another program with the values and options of this simulation, which keeps outputs.
+    fn with_artifact(&self, artifact: Artifact) -> Simulation {
+        let mut simulation = Simulation::from_artifact(artifact);
+        simulation.settings = self.settings.clone();
+        simulation.options = self.options.clone();
+        simulation.instruction_set = self.instruction_set;
+        simulation.keep = Keep {
+            outputs: true,
+            states: false,
+        };
+        simulation
+    }
+
+    /// The column and the place in its rows of a value of an output.
+    fn output_value(&self, name: &str) -> Result<(String, usize), Error> {
+        let manifest = self.manifest();
+        let outputs = &manifest.outputs;
+        let part = |field: &&Field| {
+            let rest = name.strip_prefix(field.name.as_str());
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['[', '.']))
+        };
+        let world = &manifest.world_rows().outputs;
+        if world.iter().any(|field| field.name == name) {
+            return Err(Error::NoDerivative {
+                message: format!(
+                    "`{name}` is an output of worlds, of which no derivative is computed"
+                ),
+                span: None,
+                help: "name an output of agents",
+            });
+        }
+        let Some(field) = outputs
+            .iter()
+            .filter(part)
+            .max_by_key(|field| field.name.len())
+        else {
+            let names = outputs.iter().map(|field| field.name.as_str());
+            return Err(unknown_of(manifest, Role::Output, name, names));
+        };
+        check_scalar(Role::Output, field)?;
+        let names = field.spellings();
+        match names.iter().position(|known| known == name) {
+            Some(place) => Ok((field.name.clone(), place)),
+            None => Err(Error::NotALoss {
+                text: name.to_owned(),
+                why: format!(
+                    "output `{}` has {} values, `{}` to `{}`, and one of them must be named",
+                    field.name,
+                    names.len(),
+                    names[0],
+                    names[names.len() - 1]
+                ),
+            }),
+        }
+    }
+
+    /// Checks that a name is that of floats which a launch sets.
+    fn check_float(&self, name: &str) -> Result<(), Error> {
+        let manifest = self.manifest();
+        let params = (manifest.params.iter()).map(|param| (Role::Param, &param.field));
+        let inputs = (manifest.inputs.iter()).map(|input| (Role::Input, &input.field));
+        let mut own = params.clone().chain(inputs).filter(|(_, field)| {
+            let of_struct = field.name.strip_prefix(name);
+            let part = name.strip_prefix(field.name.as_str());
+            of_struct.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+                || part.is_some_and(|rest| rest.starts_with(['[', '.']))
+        });
+        let Some((role, field)) = own.next() else {
+            let all = params.map(|(_, field)| field);
+            let all = all.chain(all_inputs(manifest).map(|input| &input.field));
+            let names = all.map(|field| field.name.as_str());
+            return Err(unknown_of(manifest, Role::Param, name, names));
+        };
+        let of_struct = field.name != name && field.name.starts_with(name);
+        match of_struct {
+            true => Ok(()),
+            false => check_scalar(role, field),
+        }
+    }
+}
+
+fn check_scalar(role: Role, field: &Field) -> Result<(), Error> {
+    match field.scalar {
+        Scalar::F32 => Ok(()),
+        Scalar::I32 | Scalar::U32 | Scalar::Bool => Err(Error::DerivativeOfNoFloat {
+            role,
+            name: field.name.clone(),
+            scalar: field.scalar,
+        }),
+    }
+}
+
+/// What the compiler refuses, as an error.
+fn refusal(refused: gradient::Refused) -> Error {
+    let help = match refused.span {
+        Some(_) => "methods without derivatives need none, such as `simc fit --method nelder-mead`",
+        None => "ask for another output, or for another param; `simc explain E0740` says more",
+    };
+    Error::NoDerivative {
+        message: refused.message,
+        span: refused.span,
+        help,
+    }
+}
+
+impl Differentiated {
+    /// The floats of params and inputs that derivatives are taken by.
+    pub fn wrt(&self) -> &[String] {
+        &self.wrt
+    }
+
+    /// [`Simulation::set_param`] for the next evaluations.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn set_param(&mut self, name: &str, value: impl Into<Array>) -> Result<(), Error> {
+        let value = value.into();
+        for simulation in self.simulations() {
+            simulation.set_param(name, value.clone())?;
+        }
+        Ok(())
+    }
+
+    /// [`Simulation::set_seed`] for the next evaluations.
+    pub fn set_seed(&mut self, seed: u64) {
+        self.simulations()
+            .for_each(|simulation| simulation.set_seed(seed));
+    }
+
+    /// [`Simulation::set_backend`] for the next evaluations.
+    pub fn set_backend(&mut self, backend: Backend) {
+        self.simulations()
+            .for_each(|simulation| simulation.set_backend(backend));
+    }
+
+    fn simulations(&mut self) -> impl Iterator<Item = &mut Simulation> {
+        let blocks = self.blocks.iter_mut().map(|block| &mut block.simulation);
+        std::iter::once(&mut self.base).chain(blocks)
+    }
+
+    /// The mean or the sum of the output over all agents, and its derivatives. They are computed in `f32`
+    /// agent by agent, and reduced in `f64` in a fixed order: the same bits every time.
+    ///
+    /// # Errors
+    /// [`Error::DerivativeNotFinite`], and any error of a run.
+    pub fn gradient(&self, fold: Fold, control: &Control<'_>) -> Result<LossGradient, Error> {
+        let mut found: Option<LossGradient> = None;
+        self.each_block(control, |_, run, group| {
+            let whole = |values: &[f32], at: Rows| {
+                let of = moments(at.rows(values) / group, |row| {
+                    let own = row * group..(row + 1) * group;
+                    own.map(|row| at.value(values, row)).sum::<f64>() / group as f64
+                });
+                scaled(&of, fold, at.rows(values))
+            };
+            let mut columns = run.columns.iter();
+            let first = columns.next().map(|values| whole(values, run.at));
+            let report = run.run.report();
+            let all = found.get_or_insert_with(|| {
+                let (value, standard_error) = first.unwrap_or((f64::NAN, None));
+                LossGradient {
+                    value,
+                    standard_error,
+                    slopes: Vec::new(),
+                    agents: report.agents,
+                    steps: report.steps,
+                    programs: self.blocks.len(),
+                    device: report.backend.clone(),
+                }
+            });
+            for values in columns {
+                let (value, standard_error) = whole(values, run.at);
+                all.slopes.push(Slope {
+                    wrt: self.wrt[all.slopes.len()].clone(),
+                    value,
+                    standard_error,
+                });
+            }
+        })?;
+        found.ok_or(Error::Cancelled)
+    }
+
+    /// The value of each agent, and its derivatives.
+    ///
+    /// # Errors
+    /// Any error of a run. Values that are not finite are none.
+    pub fn derivatives(&self, control: &Control<'_>) -> Result<AgentDerivatives, Error> {
+        self.each_agent(control, false)
+    }
+
+    /// The same, where values that are not finite are errors.
+    ///
+    /// # Errors
+    /// [`Error::DerivativeNotFinite`], and any error of a run.
+    pub fn finite_derivatives(&self, control: &Control<'_>) -> Result<AgentDerivatives, Error> {
+        self.each_agent(control, true)
+    }
+
+    fn each_agent(&self, control: &Control<'_>, finite: bool) -> Result<AgentDerivatives, Error> {
+        let mut found: Option<AgentDerivatives> = None;
+        self.each_run(control, |number, run| {
+            if finite {
+                self.check_finite(number, run)?;
+            }
+            let mut columns = run.columns.iter().map(|values| run.at.all(values));
+            let values = columns.next();
+            let all = found.get_or_insert_with(|| AgentDerivatives {
+                first_agent: run.run.report().first_agent,
+                values: values.unwrap_or_default(),
+                wrt: self.wrt.clone(),
+                derivatives: Vec::new(),
+            });
+            all.derivatives.extend(columns);
+            Ok(())
+        })?;
+        found.ok_or(Error::Cancelled)
+    }
+
+    /// Calls `each` with the number of a block, its results and the agents of a world, or 1; checks that
+    /// everything is finite before.
+    fn each_block(
+        &self,
+        control: &Control<'_>,
+        mut each: impl FnMut(usize, &Results<'_>, usize),
+    ) -> Result<(), Error> {
+        self.each_run(control, |number, run| {
+            self.check_finite(number, run)?;
+            let report = run.run.report();
+            let group = (report.agents / report.worlds.max(1)).max(1) as usize;
+            each(number, run, group);
+            Ok(())
+        })
+    }
+
+    fn each_run(
+        &self,
+        control: &Control<'_>,
+        mut each: impl FnMut(usize, &Results<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let count = self.blocks.len();
+        for (number, block) in self.blocks.iter().enumerate() {
+            let run = control.part(number, count, |control| block.simulation.run_with(&control))?;
+            let names = std::iter::once(&self.column.0).chain(&block.outputs);
+            let columns = names
+                .map(|name| run.output::<f32>(name))
+                .collect::<Result<_, _>>()?;
+            let agents = run.report().agents as usize;
+            let results = Results {
+                run: &run,
+                columns,
+                at: Rows {
+                    place: self.column.1,
+                    agents,
+                },
+            };
+            each(number, &results)?;
+        }
+        Ok(())
+    }
+
+    /// Finds the first agent with a value that is not finite.
+    fn check_finite(&self, number: usize, run: &Results<'_>) -> Result<(), Error> {
+        let mut first: Option<(usize, usize)> = None;
+        for (column, values) in run.columns.iter().enumerate() {
+            let rows = 0..run.at.rows(values);
+            let found = rows
+                .into_iter()
+                .find(|&row| !run.at.value(values, row).is_finite());
+            if let Some(row) = found.filter(|&row| first.is_none_or(|(before, _)| row < before)) {
+                first = Some((row, column));
+            }
+        }
+        let Some((row, column)) = first else {
+            return Ok(());
+        };
+        let values = run.columns[column];
+        let all = run.at.all(values);
+        let what = match column.checked_sub(1) {
+            None => format!("output `{}`", self.of),
+            Some(at) => format!("d({})/d({})", self.of, self.wrt[number * DIRECTIONS + at]),
+        };
+        Err(Error::DerivativeNotFinite {
+            what,
+            agent: run.run.report().first_agent + row as u32,
+            value: all[row],
+            count: all.iter().filter(|value| !value.is_finite()).count() as u64,
+        })
+    }
+}
+
+/// What a block's run gave: the output, and its derivatives.
+struct Results<'a> {
+    run: &'a Run,
+    columns: Vec<&'a [f32]>,
+    at: Rows,
+}
+
+/// Which value of each agent's row.
+#[derive(Clone, Copy)]
+struct Rows {
+    place: usize,
+    agents: usize,
+}
+
+impl Rows {
+    fn rows(self, values: &[f32]) -> usize {
+        self.agents.min(values.len())
+    }
+
+    fn width(self, values: &[f32]) -> usize {
+        values.len() / self.agents.max(1)
+    }
+
+    fn value(self, values: &[f32], row: usize) -> f64 {
+        values[row * self.width(values) + self.place].into()
+    }
+
+    fn all(self, values: &[f32]) -> Vec<f32> {
+        let width = self.width(values).max(1);
+        values
+            .iter()
+            .skip(self.place)
+            .step_by(width)
+            .copied()
+            .collect()
+    }
+}
+
+/// The mean or sum over agents, with its standard error.
+fn scaled(of: &Moments, fold: Fold, agents: usize) -> (f64, Option<f64>) {
+    let factor = match fold {
+        Fold::Mean => 1.0,
+        Fold::Sum => agents as f64,
+    };
+    (
+        of.mean * factor,
+        of.standard_error().map(|error| error * factor),
+    )
+}
