@@ -9,6 +9,7 @@
 //! states and outputs: every backend and every pass serves it.
 
 mod forward;
+mod reverse;
 mod rules;
 
 use crate::{
@@ -18,6 +19,7 @@ use crate::{
     passes, size,
     span::Span,
 };
+pub use reverse::{By, Carried, Reverse, Wanted, reverse};
 use std::fmt;
 
 /// Most directions of one program: each doubles the states of an agent.
@@ -162,6 +164,13 @@ fn output(artifact: &Artifact, name: &str) -> Result<(Field, VarId), Refused> {
 
 /// The floats of a param or an input.
 fn floats(artifact: &Artifact, name: &str) -> Result<Vec<Direction>, Refused> {
+    let found = variables(artifact, name)?;
+    let each = |(field, var): &(Field, VarId)| floats_of(&artifact.lowered, &field.name, *var);
+    Ok(found.iter().flat_map(each).collect())
+}
+
+/// The variables of a param or an input that hold floats.
+fn variables(artifact: &Artifact, name: &str) -> Result<Vec<(Field, VarId)>, Refused> {
     let (manifest, program) = (&artifact.manifest, &artifact.lowered);
     let params = (manifest.params.iter()).map(|param| (&param.field, &program.params));
     let inputs = (manifest.inputs.iter()).map(|input| (&input.field, &program.inputs));
@@ -170,13 +179,10 @@ fn floats(artifact: &Artifact, name: &str) -> Result<Vec<Direction>, Refused> {
     let of_name = all
         .clone()
         .filter(|(field, _)| field.name == name || field.name.starts_with(&prefix));
-    let mut found = Vec::new();
-    for (field, vars) in of_name {
-        let var = of_word(program, vars, field.word);
-        if program[var].ty.is_float() {
-            found.extend(floats_of(program, &field.name, var));
-        }
-    }
+    let of_name = of_name.map(|(field, vars)| (field.clone(), of_word(program, vars, field.word)));
+    let found: Vec<(Field, VarId)> = of_name
+        .filter(|(_, var)| program[*var].ty.is_float())
+        .collect();
     if !found.is_empty() {
         return Ok(found);
     }
