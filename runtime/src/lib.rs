@@ -104,7 +104,7 @@ pub use sim_compiler::{
     random::Generator,
     span::Span,
 };
-pub use simulation::Simulation;
+pub use simulation::{Reversed, Seed, Simulation};
 pub use snapshot::Snapshot;
 pub use statistics::Statistics;
 pub use telemetry::{CacheUse, Telemetry};

@@ -3,6 +3,7 @@
 
 mod execute;
 mod parts;
+mod reverse;
 mod watch;
 
 use crate::{
@@ -21,6 +22,7 @@ use crate::{
     variation::Variation,
 };
 use execute::Reusable;
+pub use reverse::{Reversed, Seed};
 use sim_compiler::{
     Options,
     artifact::Artifact,
