@@ -2,9 +2,9 @@
 //!
 //! Without an adapter the GPU's part is skipped with a message; with `SIM_REQUIRE_GPU=1` it fails.
 
+use sim_compiler::manifest::{Scalar, Source};
 use sim_compiler::{Options, artifact::Artifact, compile_with, gradient};
 use sim_runtime::{Backend, Control, Seed, Simulation};
-use sim_tests::launch::has_gpu;
 
 fn compiled(source: &str, optimise: bool) -> Artifact {
     let options = Options {
@@ -232,4 +232,141 @@ fn backwards_is_forwards() {
             compare(what, &found, &expected);
         }
     }
+}
+
+/// The floats of params, and of inputs that are not computed before the run, by name.
+fn floats(artifact: &Artifact) -> Vec<String> {
+    let manifest = &artifact.manifest;
+    let params = manifest.params.iter().map(|param| &param.field);
+    let fields = params.chain(manifest.inputs.iter().map(|input| &input.field));
+    fields
+        .filter(|field| field.scalar == Scalar::F32)
+        .map(|field| field.name.clone())
+        .collect()
+}
+
+/// What became of a model's questions.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    compared: u32,
+    refused: u32,
+    not_finite: u32,
+}
+
+/// Compares all derivatives of a model; the launch is that of `set`.
+fn compare_all(what: &str, artifact: &Artifact, set: impl Fn(Simulation) -> Simulation) -> Tally {
+    let mut tally = Tally::default();
+    let outputs = artifact.manifest.outputs.iter();
+    for output in outputs.filter(|field| field.scalar == Scalar::F32) {
+        let of = [output.name.as_str()];
+        for wrt in floats(artifact) {
+            let programs = gradient::reverse(artifact, &of, &[&wrt]);
+            let tangents = gradient::forward(artifact, &of, &[&wrt]);
+            let (programs, tangents) = match (programs, tangents) {
+                (Ok(programs), Ok(tangents)) => (programs, tangents),
+                (Err(_), Err(_)) => {
+                    tally.refused += 1;
+                    continue;
+                }
+                (Err(why), Ok(_)) if why.message.contains("worlds") => {
+                    tally.refused += 1;
+                    continue;
+                }
+                (Ok(_), Err(why)) if why.message.contains("are too many") => continue,
+                (programs, tangents) => panic!(
+                    "{what}: {} by {wrt}: {:?} backwards, {:?} forwards",
+                    output.name,
+                    programs.err(),
+                    tangents.err()
+                ),
+            };
+            let simulation = set(Simulation::from_artifact(tangents.artifact.clone()));
+            let run = simulation.run().expect("a run");
+            let values = output.values() as usize;
+            let place = values / 2;
+            let expected: Vec<Vec<f32>> = (tangents.derivatives.iter())
+                .map(|derivative| {
+                    let rows = run.output::<f32>(&derivative.output).expect("floats");
+                    rows.iter().skip(place).step_by(values).copied().collect()
+                })
+                .collect();
+            let simulation = set(Simulation::from_artifact(artifact.clone()));
+            let seeds = [Seed { output: 0, place }];
+            let found = simulation.reverse(&programs, &seeds, &Control::default());
+            let found = found
+                .unwrap_or_else(|why| panic!("{what}: {why}"))
+                .derivatives;
+            if !expected.iter().flatten().all(|value| value.is_finite()) {
+                tally.not_finite += 1;
+                continue;
+            }
+            let question = format!("{what}: {} by {wrt}", output.name);
+            compare(&question, &found[0], &expected);
+            tally.compared += 1;
+        }
+    }
+    tally
+}
+
+impl std::ops::AddAssign for Tally {
+    fn add_assign(&mut self, other: Tally) {
+        self.compared += other.compared;
+        self.refused += other.refused;
+        self.not_finite += other.not_finite;
+    }
+}
+
+/// All derivatives of random models; `SIM_GRADIENTS` says of how many.
+#[test]
+fn backwards_is_forwards_in_random_models() {
+    let count = std::env::var("SIM_GRADIENTS").ok();
+    let count: u64 = count.map_or(300, |count| count.parse().expect("a number"));
+    let mut tally = Tally::default();
+    for seed in 0..count {
+        let source = sim_tests::generate::model(seed);
+        let artifact = compiled(&source, seed % 4 != 0);
+        tally += compare_all(&format!("model {seed}"), &artifact, |simulation| {
+            simulation.seed(seed).backend(Backend::Cpu)
+        });
+    }
+    println!("{count} models: {tally:?}");
+    assert!(u64::from(tally.compared) > count / 4, "{tally:?}");
+}
+
+/// All derivatives of the examples that need no data.
+#[test]
+fn backwards_is_forwards_in_the_examples() {
+    let mut tally = Tally::default();
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../lang-examples");
+    for entry in std::fs::read_dir(folder).expect("the examples") {
+        let path = entry.expect("a file").path();
+        let needs_data = |artifact: &Artifact| {
+            let manifest = &artifact.manifest;
+            let params = manifest.params.iter().any(|param| param.default.is_none());
+            let inputs = manifest.inputs.iter();
+            let inputs = inputs
+                .filter(|input| input.source == Source::Required)
+                .count();
+            params || inputs > 0 || !manifest.data.is_empty()
+        };
+        if path.extension().is_none_or(|ending| ending != "sim") {
+            continue;
+        }
+        let artifact = compiled(&std::fs::read_to_string(&path).expect("a text"), true);
+        if needs_data(&artifact) {
+            println!("{}: needs data", path.display());
+            continue;
+        }
+        let name = path
+            .file_stem()
+            .expect("a name")
+            .to_string_lossy()
+            .into_owned();
+        let found = compare_all(&name, &artifact, |simulation| {
+            simulation.seed(1).agents(8).steps(23).backend(Backend::Cpu)
+        });
+        println!("{name}: {found:?}");
+        tally += found;
+    }
+    assert!(tally.compared > 20, "{tally:?}");
 }

@@ -355,6 +355,8 @@ impl Sweep<'_> {
 /// The interface of a program that is being made.
 struct Made {
     manifest: Manifest,
+    /// Has a launch one step more than the model's?
+    has_more_steps: bool,
 }
 
 impl Made {
@@ -362,7 +364,10 @@ impl Made {
         let mut manifest = artifact.manifest.clone();
         manifest.samplings.clear();
         manifest.series.clear();
-        Made { manifest }
+        Made {
+            manifest,
+            has_more_steps: false,
+        }
     }
 
     /// Leaves out what is behind the last step.
@@ -374,15 +379,7 @@ impl Made {
         self.manifest.outputs.clear();
         // The forward run has looked at the tables.
         self.manifest.requirements.clear();
-        // A launch has one step more than the model's.
-        for id in 0..program.exprs.len() {
-            if program.exprs[id] == Expr::Launch(Launch::Steps) {
-                let span = program.spans[id];
-                let steps = program.add(Expr::Launch(Launch::Steps), span);
-                let one = program.add(Expr::Literal(Value::I32(1)), span);
-                program.exprs[id] = Expr::Binary(BinaryOp::Subtract, steps, one);
-            }
-        }
+        self.has_more_steps = true;
     }
 
     /// Gives a variable of the source an adjoint that begins with the value of an input.
@@ -426,6 +423,9 @@ impl Made {
                 program[var].kind = VarKind::Local;
             }
         }
+        if self.has_more_steps {
+            take_one_step_off(&mut program);
+        }
         crate::ir::verify::debug_verify(&program, "reverse");
         let manifest = &mut self.manifest;
         manifest.state_words = program.row_words(&program.states);
@@ -445,6 +445,18 @@ impl Made {
         size::check_program(&program).map_err(|found| refused(found[0].message.clone()))?;
         artifact.program = program;
         Ok(artifact)
+    }
+}
+
+/// Reads one step less than the launch has.
+fn take_one_step_off(program: &mut Program) {
+    for id in 0..program.exprs.len() {
+        if program.exprs[id] == Expr::Launch(Launch::Steps) {
+            let span = program.spans[id];
+            let steps = program.add(Expr::Launch(Launch::Steps), span);
+            let one = program.add(Expr::Literal(Value::I32(1)), span);
+            program.exprs[id] = Expr::Binary(BinaryOp::Subtract, steps, one);
+        }
     }
 }
 
