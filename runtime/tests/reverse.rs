@@ -5,6 +5,7 @@
 use sim_compiler::manifest::{Scalar, Source};
 use sim_compiler::{Options, artifact::Artifact, compile_with, gradient};
 use sim_runtime::{Backend, Control, Seed, Simulation};
+use sim_tests::launch::has_gpu;
 
 fn compiled(source: &str, optimise: bool) -> Artifact {
     let options = Options {
@@ -369,4 +370,275 @@ fn backwards_is_forwards_in_the_examples() {
         tally += found;
     }
     assert!(tally.compared > 20, "{tally:?}");
+}
+
+/// Optimised and not, on the interpreter, the vector machine and a GPU.
+#[test]
+fn backwards_agrees_on_all_backends() {
+    for (what, source, wrt) in MODELS {
+        let artifact = compiled(source, true);
+        let outputs = outputs(&artifact);
+        let of: Vec<&str> = outputs.iter().map(String::as_str).collect();
+        let cpu = backwards(&artifact, &of, wrt, Backend::Cpu);
+        let reference = backwards(&artifact, &of, wrt, Backend::Reference);
+        let plain = backwards(&compiled(source, false), &of, wrt, Backend::Cpu);
+        assert_eq!(cpu, reference, "{what}: the interpreter");
+        assert_eq!(cpu, plain, "{what}: not optimised");
+        if has_gpu() {
+            let gpu = backwards(&artifact, &of, wrt, Backend::Gpu);
+            compare(&format!("{what}, on a GPU"), &gpu, &cpu);
+        }
+    }
+}
+
+/// The outputs of all agents in `f64`, where a value of a param is moved by `by`; and its value then.
+fn doubled(artifact: &Artifact, name: &str, place: usize, by: f32) -> (Vec<Vec<f64>>, f64) {
+    let simulation = Simulation::from_artifact(artifact.clone());
+    let words = simulation.param_words(name).expect("a param");
+    let mut values: Vec<f32> = words.into_iter().map(f32::from_bits).collect();
+    values[place] += by;
+    let moved = f64::from(values[place]);
+    let simulation = simulation.param(name, values).expect("floats").seed(5);
+    let agents = artifact.manifest.agents.expect("a number of agents");
+    let agents: Vec<u32> = (0..agents).collect();
+    let run = simulation
+        .run_double(&agents, &Control::default())
+        .expect("a run");
+    (
+        run.outputs
+            .into_iter()
+            .map(|column| column.values)
+            .collect(),
+        moved,
+    )
+}
+
+/// Every derivative by a param is near the central difference of two runs in `f64` with the same draws.
+#[test]
+fn backwards_is_near_differences_in_double_precision() {
+    for (what, source, _) in MODELS {
+        let artifact = compiled(source, true);
+        let outputs = outputs(&artifact);
+        let of: Vec<&str> = outputs.iter().map(String::as_str).collect();
+        for param in &artifact.manifest.params {
+            let name = param.field.name.as_str();
+            let found = backwards(&artifact, &of, &[name], Backend::Cpu);
+            let width = param.field.values() as usize;
+            for place in 0..width {
+                let (above, right) = doubled(&artifact, name, place, 1.0 / 2048.0);
+                let (below, left) = doubled(&artifact, name, place, -1.0 / 2048.0);
+                for (output, (above, below)) in above.iter().zip(&below).enumerate() {
+                    for (agent, found) in found[output * width + place].iter().enumerate() {
+                        let difference = (above[agent] - below[agent]) / (right - left);
+                        let scale = 1.0 + difference.abs();
+                        let error = (f64::from(*found) - difference).abs();
+                        assert!(
+                            error < 1e-3 * scale,
+                            "{what}: {} by {name}[{place}] of agent {agent} is {found}, not {difference}",
+                            of[output]
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The derivatives of output `x` by each float of `a`, of the first agent.
+fn slopes(source: &str) -> Vec<f32> {
+    let found = backwards(&compiled(source, true), &["x"], &["a"], Backend::Cpu);
+    found.iter().map(|agents| agents[0]).collect()
+}
+
+/// A model of one step with the param `a`.
+fn one_step(a: &str, step: &str) -> String {
+    format!("agents 1 steps 1 param a = {a} state x = 0.0 step {{ {step} }} output x")
+}
+
+/// At a kink the side counts that the value took; a slope that is infinite is.
+#[test]
+fn kinks_take_the_side_of_the_value() {
+    let pair = "[0.5, 0.5]";
+    assert_eq!(slopes(&one_step(pair, "x = max(a[0], a[1])")), [1.0, 0.0]);
+    assert_eq!(slopes(&one_step(pair, "x = min(a[0], a[1])")), [1.0, 0.0]);
+    assert_eq!(slopes(&one_step("0.0", "x = abs(a)")), [0.0]);
+    assert_eq!(slopes(&one_step("0.0", "x = relu(a) + 3.0 * a")), [3.0]);
+    assert_eq!(slopes(&one_step("0.0", "x = sqrt(a)")), [f32::INFINITY]);
+    let powers = one_step("[-2.0, 3.0]", "x = pow(a[0], a[1])");
+    assert_eq!(slopes(&powers), [12.0, 0.0]);
+    assert_eq!(slopes(&one_step("-2.0", "x = a ** 3")), [12.0]);
+    assert!(slopes(&one_step("[0.0, 0.0]", "x = atan2(a[0], a[1])"))[0].is_nan());
+}
+
+/// What was computed and not used does not make NaN of a derivative, wherever it was computed.
+#[test]
+fn what_is_not_used_leaves_no_nan() {
+    for step in [
+        "x = 2.0 * a + if a > 0.0 { log(a) } else { a }",
+        "x = select(2.0 * a, sqrt(a), a > 0.0) + a",
+        "let s = sqrt(a) x = 3.0 * a if a > 0.0 { x = s }",
+        "let s = sqrt(a) * a x = 3.0 * a if a > 0.0 { x = s * s }",
+        "x = sqrt(a) x = 3.0 * a",
+        "x = 3.0 * a for k in 0..3 { let s = sqrt(a) / a if a > 0.0 { x += s } }",
+        "let v = sqrt(vec2(a, 2.0)) let w = select(vec2(2.0, 1.0) * a, v, vec2(a, a).x > 0.0) x = w.x + w.y",
+        "var v = sqrt(vec2(a, 2.0)) v.x = 3.0 * a x = v.x + v.y",
+        "var u = [log(a), 1.0] u[0] = 3.0 * a x = u[0] + u[1]",
+        "let n = normalize(vec2(sqrt(a), 1.0)) x = 3.0 * a if a > 0.0 { x = n.x }",
+        "x = max(1.0, sqrt(a)) + 3.0 * a",
+        "let s = pow(a, 0.5) x = 3.0 * a if s > 0.0 { x = s }",
+    ] {
+        assert_eq!(slopes(&one_step("-0.5", step)), [3.0], "{step}");
+    }
+}
+
+/// So many steps that their states are kept in segments; the derivative by a formula.
+#[test]
+fn long_runs_are_swept_in_segments() {
+    for steps in [1, 2, 3, 4, 5, 9, 10, 15, 16, 17, 20_000] {
+        let source = format!(
+            "agents 2 steps {steps} param a = 2.0 param b = 0.5 state x = b
+             step {{ x += 0.0001 * (a - x) * f32(1 + agent) }} output x"
+        );
+        let found = backwards(&compiled(&source, true), &["x"], &["a", "b"], Backend::Cpu);
+        for agent in 0..2 {
+            let left = (1.0 - 0.0001 * f64::from(1 + agent)).powi(steps);
+            for (found, exact) in [
+                (found[0][agent as usize], 1.0 - left),
+                (found[1][agent as usize], left),
+            ] {
+                let error = (f64::from(found) - exact).abs();
+                assert!(error < 2e-4 * exact, "{steps} steps: {found} for {exact}");
+            }
+        }
+    }
+}
+
+/// Steps without a loop or a state have derivatives, too, and so have runs of no steps.
+#[test]
+fn runs_of_no_steps_have_derivatives() {
+    let source = "agents 2 steps 0 param a = 2.0 state x = a * a step { x *= a } output x = x * a";
+    assert_eq!(slopes(source), [12.0]);
+}
+
+/// What the script `scripts/fixtures/backwards.py` computes in double precision.
+#[test]
+fn networks_have_the_gradients_of_a_script() {
+    const LOGISTIC: &str = "agents 64 param w = [0.5, -0.25, 0.75] param b = 0.125
+        fn feature(k: i32) -> f32 { return sin(0.1 * f32((agent + 1) * (k + 1))) }
+        state z = b
+        step { for k in 0..3 { z += w[k] * feature(k) } }
+        output loss = if agent % 2 == 1 { softplus(-z) } else { softplus(z) }";
+    const NETWORK: &str =
+        "agents 64 param w1: [[f32; 3]; 5] param b1: [f32; 5] param w2: [f32; 5] param b2 = 0.0625
+        state y = 0.0
+        step {
+            let x = [for k in 0..3: sin(0.1 * f32((agent + 1) * (k + 1)))]
+            let h = [for j in 0..5: tanh(b1[j] + sum(for k in 0..3: w1[j][k] * x[k]))]
+            y = b2 + sum(for j in 0..5: w2[j] * h[j])
+        }
+        output loss = (y - f32(agent % 2)) ** 2";
+    let weights: Vec<f32> = (1..=20)
+        .map(|k| (0.25 * (1.7 * f64::from(k)).sin()) as f32)
+        .collect();
+    let logistic = (
+        LOGISTIC,
+        &["w", "b"][..],
+        vec![],
+        vec![
+            5.669520824e-02,
+            -2.707865014e-02,
+            8.493434394e-02,
+            2.940049320e-02,
+        ],
+    );
+    let network = (
+        NETWORK,
+        &["w1", "b1", "w2", "b2"][..],
+        vec![
+            ("w1", &weights[..15]),
+            ("b1", &weights[15..]),
+            ("w2", &weights[5..10]),
+        ],
+        vec![
+            8.148301454e-03,
+            -9.226041006e-03,
+            -3.889016322e-03,
+            1.738348481e-02,
+            -6.626907398e-03,
+            -1.428133301e-02,
+            -1.535993804e-02,
+            6.267307190e-03,
+            1.144358800e-02,
+            -1.220440467e-02,
+            6.030172948e-03,
+            9.977837479e-03,
+            2.505604371e-02,
+            -9.207346864e-03,
+            -2.022456858e-02,
+            1.565503776e-01,
+            1.463633050e-01,
+            -1.985780833e-01,
+            -9.234758241e-02,
+            2.290751084e-01,
+            -2.496713443e-01,
+            1.285773490e-01,
+            2.107714862e-01,
+            -1.433960598e-01,
+            -1.349028077e-01,
+            -1.002348891e+00,
+        ],
+    );
+    for (source, wrt, params, expected) in [logistic, network] {
+        let artifact = compiled(source, true);
+        let programs = gradient::reverse(&artifact, &["loss"], wrt).expect("a gradient");
+        let mut simulation = Simulation::from_artifact(artifact)
+            .steps(1)
+            .backend(Backend::Cpu);
+        for (name, values) in params {
+            simulation.set_param(name, values).expect("floats");
+        }
+        let seeds = [Seed {
+            output: 0,
+            place: 0,
+        }];
+        let found = simulation
+            .reverse(&programs, &seeds, &Control::default())
+            .expect("a run");
+        let means = found.derivatives[0].iter().map(|agents| {
+            let sum: f64 = agents.iter().copied().map(f64::from).sum();
+            sum / agents.len() as f64
+        });
+        let means: Vec<f64> = means.collect();
+        assert_eq!(means.len(), expected.len());
+        for (found, expected) in means.iter().zip(&expected) {
+            let error: f64 = found - expected;
+            assert!(
+                error.abs() < 1e-5 * expected.abs().max(1e-2),
+                "{found} for {expected}"
+            );
+        }
+    }
+}
+
+/// What has no derivative is said, and what is not there yet.
+#[test]
+fn questions_without_an_answer_are_refused() {
+    let refusal = |source: &str, of: &str, wrt: &str| {
+        let found = gradient::reverse(&compiled(source, true), &[of], &[wrt]);
+        found.expect_err("no derivative").message
+    };
+    let says = |message: String, words: &str| assert!(message.contains(words), "{message}");
+    let model = "agents 2 steps 2 param a = 0.5 param n = 3 state x = a state y = 0.0
+        step { x += a * y y += f32(poisson(1.0)) } output x output y";
+    says(refusal(model, "z", "a"), "there is no output `z`");
+    says(refusal(model, "x", "n"), "`n` is not a float");
+    says(refusal(model, "y", "a"), "output `y` cannot depend on `a`");
+    let draws = "agents 2 steps 2 param a = 0.5 state x = a step { x += f32(poisson(a)) } output x";
+    says(
+        refusal(draws, "x", "a"),
+        "`poisson` is drawn with an argument that depends",
+    );
+    let world = "world 2 agents 2 steps 2 param a = 0.5 state x = a
+        step { x += sum(for other in world: other.x) } output x";
+    says(refusal(world, "x", "a"), "models with worlds");
 }

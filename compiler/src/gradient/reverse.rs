@@ -270,6 +270,10 @@ impl Model<'_> {
         let ran = stops.then(|| {
             let ran = sweep.variable("ran", Type::I32, Len::One, VarKind::State);
             sweep.add_state(ran);
+            // Kernels lay out states by the types that the manifest has.
+            made.manifest
+                .states
+                .push(field(&sweep.program, "ran".to_owned(), ran));
             let one = sweep.add(Expr::Literal(Value::I32(1)));
             sweep.assign(ran, None, one);
             ran
@@ -465,7 +469,7 @@ fn field(program: &Program, name: String, var: VarId) -> Field {
     let var = &program[var];
     Field {
         doc: String::new(),
-        scalar: Scalar::F32,
+        scalar: Scalar::from(var.ty),
         shape: match var.len {
             Len::Fixed(count) => vec![count],
             Len::One | Len::Open { .. } => Vec::new(),
