@@ -3,6 +3,10 @@
 //! Without an adapter the GPU's part is skipped with a message; with `SIM_REQUIRE_GPU=1` it fails.
 
 use sim_compiler::manifest::{Scalar, Source};
+#[path = "reverse/models.rs"]
+mod models;
+
+use models::MODELS;
 use sim_compiler::{Options, artifact::Artifact, compile_with, gradient};
 use sim_runtime::{Backend, Control, Seed, Simulation};
 use sim_tests::launch::has_gpu;
@@ -44,159 +48,6 @@ fn forwards(artifact: &Artifact, of: &[&str], wrt: &[&str], backend: Backend) ->
         .map(|name| run.output::<f32>(name).expect("floats").to_vec())
         .collect()
 }
-
-/// What derivatives go wrong in; all outputs are floats, and depend on all params and inputs.
-const MODELS: &[(&str, &str, &[&str])] = &[
-    (
-        "a value that is read twice, and overwritten",
-        "agents 3 steps 5 param a = 0.7 state x = a
-         step { x = x * x + a * x let y = x x = y - a * y * x } output x",
-        &["a"],
-    ),
-    (
-        "elements at computed places, swizzles and vectors",
-        "agents 7 steps 4 param a = 0.3 param v = vec3(0.5, -0.2, 0.9)
-         state w = [a, a * a, 1.0, 2.0 + a] state q = v
-         step t {
-             w[(agent + t) % 4] = w[(agent + 2 * t + 1) % 4] * a + q.y
-             q.zx = q.xy * w[t % 4] + vec2(a, 1.0)
-             q = q / (2.0 + dot(q, q)) + normalize(q) * 0.1 + cross(q, v) * a
-         }
-         output x = w[agent % 4] + length(q) + distance(q, v)",
-        &["a", "v"],
-    ),
-    (
-        "a function with branches, early returns and params",
-        "agents 9 steps 3 param a = 0.4 param b = 1.3
-         fn inner(x: f32) -> f32 { return b * sin(x) + x }
-         fn bent(x: f32, n: i32) -> f32 {
-             if n > 4 { return a * x * x }
-             var s = x
-             for k in 0..n { if k == 3 { break } s = s * 0.9 + inner(s) * a }
-             return s
-         }
-         state x = 0.1
-         step { x += 0.2 * bent(x + b, agent) } output x",
-        &["a", "b"],
-    ),
-    (
-        "a stop, a while and states that only one branch assigns",
-        "agents 6 steps 8 param a = 0.9 state x = 1.0 + 0.1 * f32(agent) state y = 0.0
-         step t {
-             if t == agent { stop }
-             if agent % 2 == 0 { x = x * a } else { y = y + a * x }
-             while x < 0.8 limit 5 { x += 0.25 * a }
-         } output z = x + y * y",
-        &["a"],
-    ),
-    (
-        "a stop within a loop, behind assignments",
-        "agents 6 steps 8 param a = 0.9 state x = 1.0 + 0.1 * f32(agent)
-         step t {
-             x = x * a
-             for k in 0..4 { x = x * x + 0.1 * a if t + k == agent { stop } x = sin(x) }
-             x = x + a * a
-         } output x",
-        &["a"],
-    ),
-    (
-        "the equations of Lotka and Volterra",
-        "agents 1 steps 200 param alpha = 1.5 param beta = 1.0 param prey0 = 1.2
-         state prey = prey0 state hunter = 0.8
-         step { integrate rk4(0.02) {
-             prey' = alpha * prey - beta * prey * hunter
-             hunter' = -3.0 * hunter + prey * hunter
-         } } output x = prey output y = hunter",
-        &["alpha", "beta", "prey0"],
-    ),
-    (
-        "draws",
-        "agents 50 steps 3 param a = 0.4 param b = 1.7 state x = a
-         step { x += a * normal(b, a) + uniform(a, b) + exponential(b) + lognormal(a, 0.3) + laplace(a, b) }
-         output x",
-        &["a", "b"],
-    ),
-    (
-        "functions of one argument",
-        "agents 1 steps 1 param a = 0.37 state x = 0.0
-         step {
-             x = sin(a) + cos(a) * tan(a) + asin(a) * acos(a) + atan(a) + sinh(a) * cosh(a) + tanh(a)
-             x += asinh(a) + acosh(1.0 + a) * atanh(a) + exp(a) * exp2(a) + log(a) + log2(a) * sqrt(a)
-             x += inverseSqrt(a) + erf(a) * erfc(a) + sigmoid(a) * softplus(a) + relu(a) + fract(a)
-             x += normal_cdf(a) + normal_quantile(a) + gamma(a) * lgamma(a) + abs(-a) + radians(degrees(a))
-         } output x",
-        &["a"],
-    ),
-    (
-        "functions of several arguments, and vectors component by component",
-        "agents 1 steps 1 param a = 0.37 param b = 1.4 state x = 0.0
-         step {
-             x = atan2(a, b) + pow(b, a) + a ** 3 + max(a, b) * min(a, b) + mix(a, b, a) + fma(a, b, a)
-             x += clamp(a * b, 0.0, 2.0) + smoothstep(0.0, b, a) + select(a, b, a < b) + (b % a)
-             let v = sin(vec3(a, b, a * b)) * exp(vec3(b)) + max(vec3(a), vec3(b, 0.1, 0.2))
-             x += v.x * v.y + v.z
-         } output x",
-        &["a", "b"],
-    ),
-    (
-        "loops in loops, whose values go from iteration to iteration",
-        "agents 4 steps 3 param a = 0.6 param w = [0.3, -0.2, 0.5, 0.1, 0.7, -0.4] state x = 0.4 + 0.1 * f32(agent)
-         step {
-             var h = [0.0, 0.0, 0.0]
-             for i in 0..3 {
-                 var s = a
-                 for j in 0..2 { s = s * 0.5 + w[i * 2 + j] * x }
-                 h[i] = tanh(s)
-             }
-             for i in 0..3 { x = x * a + h[i] * h[(i + 1) % 3] }
-             for i in 0..3 { h[i] = h[i] * h[(i + 1) % 3] x += sin(h[i]) }
-         } output x",
-        &["a", "w"],
-    ),
-    (
-        "loops whose number of iterations depends on states",
-        "agents 8 steps 4 param a = 0.8 state x = 0.3 + 0.2 * f32(agent) state n = agent
-         step {
-             for k in 0..n { x = x * a + sin(x) * 0.3 for m in k..n { x = x * 0.9 + 0.1 * sin(x * x) } }
-             var y = x
-             while y > 0.2 limit 3000 { y = y * 0.5 + 0.01 * a * y * y x += y * y }
-             n = (n * 3 + 1) % 7
-         } output x",
-        &["a"],
-    ),
-    (
-        "arrays that loops change, and conditions within them",
-        "agents 5 steps 3 param a = 0.9 state u = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
-         step t {
-             for i in 1..7 { u[i] = u[i] + 0.1 * a * (u[i - 1] * u[i + 1] - 2.0 * u[i] * u[i]) }
-             if agent % 2 == 0 {
-                 for i in 0..8 { if i == 5 { continue } u[(i + t) % 8] = 0.5 * sin(u[i]) * u[(i + 3) % 8] + 0.1 * a if u[i] > 0.5 { break } }
-             }
-             for i in 0..4 { for j in 0..2 { u[i + j] = sin(u[i]) * u[i + 1 + j] + 0.1 } }
-         } output x = u[0] + u[1] * u[2] + u[3] + u[5] * u[7]",
-        &["a"],
-    ),
-    (
-        "inputs and elements",
-        "agents 3 steps 2 param w = [2.0, 3.0] input x0 = 1.5 + f32(agent) input v = vec2(0.5, f32(agent))
-         state x = x0 step t { x = x * w[t] + dot(v, v) * x0 } output x output y = x * x + v.y",
-        &["x0", "w", "v"],
-    ),
-    (
-        "no step, and outputs of params alone",
-        "agents 3 param a = 0.5 input b = 1.0 state x = a * a * b output x output y = a * x * b",
-        &["a", "b"],
-    ),
-    (
-        "structs, and lets within conditions",
-        "agents 5 steps 3 struct P { at: vec2, mass: f32 } param p = P(vec2(0.3, 0.4), 2.0)
-         state q = p
-         step { if agent > 2 { let d = q.at * p.mass let e = d.x * d.y q.at = d * 0.1 + e q.mass = q.mass * e }
-             else { let d = q.mass * q.mass q.at.y = d + q.at.x * q.at.y } }
-         output x = q.at.x * q.at.y + q.mass + p.at.x",
-        &["p"],
-    ),
-];
 
 /// Is the difference small for numbers of this size?
 fn near(found: f32, expected: f32, scale: f32) -> bool {
@@ -520,16 +371,63 @@ fn runs_of_no_steps_have_derivatives() {
     assert_eq!(slopes(source), [12.0]);
 }
 
+/// Mean derivatives of output `loss`, with some params set.
+fn means(source: &str, wrt: &[&str], params: &[(&str, &[f32])]) -> Vec<f64> {
+    let artifact = compiled(source, true);
+    let programs = gradient::reverse(&artifact, &["loss"], wrt).expect("a gradient");
+    let mut simulation = Simulation::from_artifact(artifact).steps(1);
+    simulation.set_backend(Backend::Cpu);
+    for (name, values) in params {
+        simulation.set_param(name, *values).expect("floats");
+    }
+    let seeds = [Seed {
+        output: 0,
+        place: 0,
+    }];
+    let found = simulation.reverse(&programs, &seeds, &Control::default());
+    let mean = |agents: &Vec<f32>| {
+        let sum: f64 = agents.iter().copied().map(f64::from).sum();
+        sum / agents.len() as f64
+    };
+    found.expect("a run").derivatives[0]
+        .iter()
+        .map(mean)
+        .collect()
+}
+
+fn expect(found: &[f64], expected: &[f64]) {
+    assert_eq!(found.len(), expected.len());
+    for (found, expected) in found.iter().zip(expected) {
+        let error = (found - expected).abs();
+        assert!(
+            error < 1e-5 * expected.abs().max(1e-2),
+            "{found} for {expected}"
+        );
+    }
+}
+
 /// What the script `scripts/fixtures/backwards.py` computes in double precision.
 #[test]
-fn networks_have_the_gradients_of_a_script() {
-    const LOGISTIC: &str = "agents 64 param w = [0.5, -0.25, 0.75] param b = 0.125
+fn a_logistic_regression_has_the_gradient_of_a_script() {
+    let model = "agents 64 param w = [0.5, -0.25, 0.75] param b = 0.125
         fn feature(k: i32) -> f32 { return sin(0.1 * f32((agent + 1) * (k + 1))) }
         state z = b
         step { for k in 0..3 { z += w[k] * feature(k) } }
         output loss = if agent % 2 == 1 { softplus(-z) } else { softplus(z) }";
-    const NETWORK: &str =
-        "agents 64 param w1: [[f32; 3]; 5] param b1: [f32; 5] param w2: [f32; 5] param b2 = 0.0625
+    let expected = [
+        5.669_520_824e-2,
+        -2.707_865_014e-2,
+        8.493_434_394e-2,
+        2.940_049_320e-2,
+    ];
+    expect(&means(model, &["w", "b"], &[]), &expected);
+}
+
+/// The same for a network.
+#[test]
+fn a_network_has_the_gradient_of_a_script() {
+    let model = "agents 64
+        param w1: [[f32; 3]; 5] param b1: [f32; 5] param w2: [f32; 5] param b2 = 0.0625
         state y = 0.0
         step {
             let x = [for k in 0..3: sin(0.1 * f32((agent + 1) * (k + 1)))]
@@ -537,87 +435,23 @@ fn networks_have_the_gradients_of_a_script() {
             y = b2 + sum(for j in 0..5: w2[j] * h[j])
         }
         output loss = (y - f32(agent % 2)) ** 2";
-    let weights: Vec<f32> = (1..=20)
-        .map(|k| (0.25 * (1.7 * f64::from(k)).sin()) as f32)
-        .collect();
-    let logistic = (
-        LOGISTIC,
-        &["w", "b"][..],
-        vec![],
-        vec![
-            5.669520824e-02,
-            -2.707865014e-02,
-            8.493434394e-02,
-            2.940049320e-02,
-        ],
-    );
-    let network = (
-        NETWORK,
-        &["w1", "b1", "w2", "b2"][..],
-        vec![
-            ("w1", &weights[..15]),
-            ("b1", &weights[15..]),
-            ("w2", &weights[5..10]),
-        ],
-        vec![
-            8.148301454e-03,
-            -9.226041006e-03,
-            -3.889016322e-03,
-            1.738348481e-02,
-            -6.626907398e-03,
-            -1.428133301e-02,
-            -1.535993804e-02,
-            6.267307190e-03,
-            1.144358800e-02,
-            -1.220440467e-02,
-            6.030172948e-03,
-            9.977837479e-03,
-            2.505604371e-02,
-            -9.207346864e-03,
-            -2.022456858e-02,
-            1.565503776e-01,
-            1.463633050e-01,
-            -1.985780833e-01,
-            -9.234758241e-02,
-            2.290751084e-01,
-            -2.496713443e-01,
-            1.285773490e-01,
-            2.107714862e-01,
-            -1.433960598e-01,
-            -1.349028077e-01,
-            -1.002348891e+00,
-        ],
-    );
-    for (source, wrt, params, expected) in [logistic, network] {
-        let artifact = compiled(source, true);
-        let programs = gradient::reverse(&artifact, &["loss"], wrt).expect("a gradient");
-        let mut simulation = Simulation::from_artifact(artifact)
-            .steps(1)
-            .backend(Backend::Cpu);
-        for (name, values) in params {
-            simulation.set_param(name, values).expect("floats");
-        }
-        let seeds = [Seed {
-            output: 0,
-            place: 0,
-        }];
-        let found = simulation
-            .reverse(&programs, &seeds, &Control::default())
-            .expect("a run");
-        let means = found.derivatives[0].iter().map(|agents| {
-            let sum: f64 = agents.iter().copied().map(f64::from).sum();
-            sum / agents.len() as f64
-        });
-        let means: Vec<f64> = means.collect();
-        assert_eq!(means.len(), expected.len());
-        for (found, expected) in means.iter().zip(&expected) {
-            let error: f64 = found - expected;
-            assert!(
-                error.abs() < 1e-5 * expected.abs().max(1e-2),
-                "{found} for {expected}"
-            );
-        }
-    }
+    let weight = |k: i32| (0.25 * (1.7 * f64::from(k)).sin()) as f32;
+    let weights: Vec<f32> = (1..=20).map(weight).collect();
+    let params = [
+        ("w1", &weights[..15]),
+        ("b1", &weights[15..]),
+        ("w2", &weights[5..10]),
+    ];
+    #[rustfmt::skip]
+    let expected = [
+        8.148_301_454e-3, -9.226_041_006e-3, -3.889_016_322e-3, 1.738_348_481e-2, -6.626_907_398e-3,
+        -1.428_133_301e-2, -1.535_993_804e-2, 6.267_307_190e-3, 1.144_358_800e-2, -1.220_440_467e-2,
+        6.030_172_948e-3, 9.977_837_479e-3, 2.505_604_371e-2, -9.207_346_864e-3, -2.022_456_858e-2,
+        1.565_503_776e-1, 1.463_633_050e-1, -1.985_780_833e-1, -9.234_758_241e-2, 2.290_751_084e-1,
+        -2.496_713_443e-1, 1.285_773_490e-1, 2.107_714_862e-1, -1.433_960_598e-1, -1.349_028_077e-1,
+        -1.002_348_891,
+    ];
+    expect(&means(model, &["w1", "b1", "w2", "b2"], &params), &expected);
 }
 
 /// What has no derivative is said, and what is not there yet.

@@ -1,20 +1,21 @@
 //! Reverse mode: derivatives of an output by any number of floats, at a cost that does not depend on their
 //! number.
 //!
-//! A run is `finish(step(… step(init)))`. Backwards, it takes the *adjoints* of the states, the derivatives of
-//! the wanted value by them, from the end of each step to its beginning; on the way what each step adds to
+//! A run is `finish(step(… step(init)))`. Backwards, it takes the *adjoints* of the states, the derivatives
+//! of the wanted value by them, from the end of each step to its beginning; on the way what each step adds to
 //! the derivatives by params and inputs is summed up. For this, [`reverse`] makes three programs of a model:
 //!
 //! * [`Reverse::forward`]: the model. Its `finish` also gives the adjoints of the last states.
-//! * [`Reverse::step`]: one step backwards. Its states are those of the model before the step, the adjoints of
-//!   those behind it, which become the adjoints of those before it, and sums for the derivatives.
+//! * [`Reverse::step`]: one step backwards. Its states are those of the model before the step, the adjoints
+//!   of those behind it, which become the adjoints of those before it, and sums for the derivatives.
 //! * [`Reverse::birth`]: `init` backwards.
 //!
-//! Whoever runs them gives the adjoint of the output of each agent, the *seed*, as an input: with 1 for all of
-//! them, the derivatives of the sum over agents result, and those of each agent's output by its own inputs. He
-//! runs the step at the number of the step, so that it draws the same numbers, and keeps states as he likes:
-//! `gradient` in the runtime keeps those of every √steps-th step, and those of the steps between two of these.
-//! So all backends, passes and schedules serve these programs as any other.
+//! Whoever runs them gives the adjoint of the output of each agent, the *seed*, as an input: with 1 for all
+//! of them, the derivatives of the sum over agents result, and those of each agent's output by its own
+//! inputs. He runs the step at the number of the step, so that it draws the same numbers, and keeps states as
+//! he likes:
+//! `gradient` in the runtime keeps those of every √steps-th step, and those of the steps between two of
+//! these. So all backends, passes and schedules serve these programs as any other.
 //!
 //! How a step is turned around: [`straight`] writes it without jumps and calls, [`record`] names all values
 //! and reverses statements, [`loops`] reverses loops, [`adjoint`] has the rules of operations, and [`prune`]
@@ -48,8 +49,8 @@ pub struct Reverse {
     /// and what `finish` adds to the derivatives ([`By::output`]). Its inputs include the seeds.
     pub forward: Artifact,
     /// One step backwards. To be launched with one step more than the model, so that each of its steps ends
-    /// before the last one. Its states begin with those of the model, word by word; at birth the adjoints come
-    /// from the inputs [`Carried::input`], and the states of the model from its `init`.
+    /// before the last one. Its states begin with those of the model, word by word; at birth the adjoints
+    /// come from the inputs [`Carried::input`], and the states of the model from its `init`.
     pub step: Artifact,
     /// `init` backwards: with the adjoints of the first states as inputs, the birth leaves the sums in its
     /// states. To be launched with one step more than the model, too.
@@ -101,7 +102,8 @@ pub struct By {
     pub birth_word: u32,
 }
 
-/// The programs that compute the derivatives of outputs with respect to floats of params and inputs backwards.
+/// The programs that compute the derivatives of outputs with respect to floats of params and inputs
+/// backwards.
 ///
 /// `of` are names of outputs, `wrt` of params or inputs: all floats of each.
 ///
@@ -109,31 +111,9 @@ pub struct By {
 /// As [`super::forward`], but for the number of directions. A model with worlds, and one whose arrays and
 /// those of its derivatives do not fit an agent's memory.
 pub fn reverse(artifact: &Artifact, of: &[&str], wrt: &[&str]) -> Result<Reverse, Refused> {
+    let (outputs, by) = asked(artifact, of, wrt)?;
     let lowered = &artifact.lowered;
-    if lowered.speaks_of_worlds() || lowered.phases.len() > 1 || !lowered.ends.is_empty() {
-        return Err(refused(
-            "reverse mode is not there for models with worlds yet: use forward mode",
-        ));
-    }
-    if !lowered.checks.words.is_empty() {
-        return Err(refused("derivatives are taken of a model without checks"));
-    }
-    let outputs = of.iter().map(|name| output(artifact, name));
-    let outputs: Vec<(Field, VarId)> = outputs.collect::<Result<_, _>>()?;
-    let mut by = Vec::new();
-    for name in wrt {
-        by.extend(variables(artifact, name)?);
-    }
-    let direction = |(field, var): &(Field, VarId)| Direction {
-        name: field.name.clone(),
-        var: *var,
-        element: None,
-        component: 0,
-    };
-    let directions: Vec<Direction> = by.iter().map(direction).collect();
     let wanted: Vec<VarId> = outputs.iter().map(|(_, var)| *var).collect();
-    forward::check(lowered, &directions, &wanted)?;
-
     let mut source = lowered.clone();
     let (init, _) = straight::straightened(lowered, &mut source, &lowered.init);
     let step = lowered
@@ -188,6 +168,38 @@ pub fn reverse(artifact: &Artifact, of: &[&str], wrt: &[&str]) -> Result<Reverse
     })
 }
 
+/// Variables with what the manifest says of them.
+type Named = Vec<(Field, VarId)>;
+
+/// The outputs whose derivatives are asked for, and what they are taken by.
+fn asked(artifact: &Artifact, of: &[&str], wrt: &[&str]) -> Result<(Named, Named), Refused> {
+    let lowered = &artifact.lowered;
+    if lowered.speaks_of_worlds() || lowered.phases.len() > 1 || !lowered.ends.is_empty() {
+        return Err(refused(
+            "reverse mode is not there for models with worlds yet: use forward mode",
+        ));
+    }
+    if !lowered.checks.words.is_empty() {
+        return Err(refused("derivatives are taken of a model without checks"));
+    }
+    let outputs = of.iter().map(|name| output(artifact, name));
+    let outputs: Named = outputs.collect::<Result<_, _>>()?;
+    let mut by = Vec::new();
+    for name in wrt {
+        by.extend(variables(artifact, name)?);
+    }
+    let direction = |(field, var): &(Field, VarId)| Direction {
+        name: field.name.clone(),
+        var: *var,
+        element: None,
+        component: 0,
+    };
+    let directions: Vec<Direction> = by.iter().map(direction).collect();
+    let wanted: Vec<VarId> = outputs.iter().map(|(_, var)| *var).collect();
+    forward::check(lowered, &directions, &wanted)?;
+    Ok((outputs, by))
+}
+
 fn adjoint_of(name: &str) -> String {
     format!("adjoint of {name}")
 }
@@ -226,7 +238,7 @@ impl Model<'_> {
         let mut seeds = Vec::new();
         for &var in wanted {
             let seed = adjoint_of(&self.source[var].name);
-            made.from_input(&mut sweep, var, &seed, VarKind::Local);
+            made.begin_with_input(&mut sweep, var, &seed, VarKind::Local);
             seeds.push(seed);
         }
         let states: Vec<VarId> = self.states().collect();
@@ -260,7 +272,7 @@ impl Model<'_> {
         let mut places = Vec::new();
         for var in self.states() {
             let name = adjoint_of(&self.source[var].name);
-            made.from_input(&mut sweep, var, &name, VarKind::State);
+            made.begin_with_input(&mut sweep, var, &name, VarKind::State);
             places.push(sweep.place_of(var));
         }
         for &var in &self.by {
@@ -305,7 +317,7 @@ impl Model<'_> {
         made.drop_outputs(&mut sweep.program);
         for var in self.states() {
             let name = adjoint_of(&self.source[var].name);
-            made.from_input(&mut sweep, var, &name, VarKind::Local);
+            made.begin_with_input(&mut sweep, var, &name, VarKind::Local);
         }
         let mut places = Vec::new();
         for &var in &self.by {
@@ -387,7 +399,7 @@ impl Made {
     }
 
     /// Gives a variable of the source an adjoint that begins with the value of an input.
-    fn from_input(&mut self, sweep: &mut Sweep<'_>, var: VarId, name: &str, kind: VarKind) {
+    fn begin_with_input(&mut self, sweep: &mut Sweep<'_>, var: VarId, name: &str, kind: VarKind) {
         let (ty, len) = (sweep.source[var].ty, sweep.source[var].len);
         let input = sweep.variable(name, ty, len, VarKind::Input);
         sweep.program[input].word = sweep.program.row_words(&sweep.program.inputs);

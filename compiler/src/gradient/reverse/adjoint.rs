@@ -242,24 +242,7 @@ impl Sweep<'_> {
 
     fn operation(&mut self, expr: &Expr, operands: &[Node], result: VarId, adjoint: Adjoint) {
         match expr {
-            Expr::Swizzle { components, .. } => {
-                let ty = self.type_of(operands[0].atom());
-                let mut parts = Vec::new();
-                for component in 0..ty.components() as u8 {
-                    let places = (0..components.len()).filter(|k| components[*k] == component);
-                    let mut sum = None;
-                    for place in places {
-                        let part = self.component(adjoint.value, Some(place as u8));
-                        sum = Some(match sum {
-                            Some(sum) => self.add(Expr::Binary(ADD, sum, part)),
-                            None => part,
-                        });
-                    }
-                    parts.push(sum.unwrap_or_else(|| self.add(Expr::Literal(Value::F32(0.0)))));
-                }
-                let value = self.add(Expr::Compose(parts));
-                self.give(&operands[0], value, true);
-            }
+            Expr::Swizzle { components, .. } => self.swizzle(components, &operands[0], adjoint),
             Expr::Compose(_) => {
                 for (component, operand) in (0..).zip(operands) {
                     let part = self.component(adjoint.value, Some(component));
@@ -276,23 +259,7 @@ impl Sweep<'_> {
                 self.give(&operands[0], value, adjoint.may_vanish);
             }
             Expr::Binary(op, ..) => self.binary(*op, operands, result, adjoint),
-            Expr::Select { .. } => {
-                for (k, operand) in operands.iter().enumerate().skip(1) {
-                    let condition = self.write(operands[0].atom());
-                    let own = self.write(adjoint.value);
-                    let zero = self.add(Expr::Literal(Value::zero(adjoint.ty)));
-                    let (accept, reject) = match k {
-                        1 => (own, zero),
-                        _ => (zero, own),
-                    };
-                    let value = self.add(Expr::Select {
-                        condition,
-                        accept,
-                        reject,
-                    });
-                    self.give(operand, value, true);
-                }
-            }
+            Expr::Select { .. } => self.select(operands, adjoint),
             Expr::Builtin(id, _) => self.builtin(*id, operands, result, adjoint),
             Expr::Literal(_)
             | Expr::Launch(_)
@@ -305,6 +272,45 @@ impl Sweep<'_> {
             | Expr::Other { .. }
             | Expr::AcrossLanes { .. }
             | Expr::AcrossWorld { .. } => {}
+        }
+    }
+
+    /// What each component of a vector has its adjoint from, which may be several places of the result.
+    fn swizzle(&mut self, components: &[u8], operand: &Node, adjoint: Adjoint) {
+        let ty = self.type_of(operand.atom());
+        let mut parts = Vec::new();
+        for component in 0..ty.components() as u8 {
+            let places = (0..components.len()).filter(|k| components[*k] == component);
+            let mut sum = None;
+            for place in places {
+                let part = self.component(adjoint.value, Some(place as u8));
+                sum = Some(match sum {
+                    Some(sum) => self.add(Expr::Binary(ADD, sum, part)),
+                    None => part,
+                });
+            }
+            parts.push(sum.unwrap_or_else(|| self.add(Expr::Literal(Value::F32(0.0)))));
+        }
+        let value = self.add(Expr::Compose(parts));
+        self.give(operand, value, true);
+    }
+
+    /// The adjoint to the side that was taken, zero to the other one.
+    fn select(&mut self, operands: &[Node], adjoint: Adjoint) {
+        for (k, operand) in operands.iter().enumerate().skip(1) {
+            let condition = self.write(operands[0].atom());
+            let own = self.write(adjoint.value);
+            let zero = self.add(Expr::Literal(Value::zero(adjoint.ty)));
+            let (accept, reject) = match k {
+                1 => (own, zero),
+                _ => (zero, own),
+            };
+            let value = self.add(Expr::Select {
+                condition,
+                accept,
+                reject,
+            });
+            self.give(operand, value, true);
         }
     }
 
@@ -411,6 +417,9 @@ impl Sweep<'_> {
                 false => of_operand,
             };
             let value = self.scaled(adjoint, |sweep, own, component| {
+                if let Some(slope) = sweep.slope_by_value(id, result, component) {
+                    return sweep.add(Expr::Binary(TIMES, slope, own));
+                }
                 let args = atoms.iter().map(|atom| sweep.component(*atom, component));
                 let args: Vec<ExprId> = args.collect();
                 let types = args.iter().map(|arg| sweep.program.type_of(*arg)).collect();
@@ -422,6 +431,32 @@ impl Sweep<'_> {
             // A derivative that is 0 on one side: the operand may have had any value.
             let may_vanish = adjoint.may_vanish || text.contains("select(");
             self.give(operand, value, may_vanish);
+        }
+    }
+
+    /// The derivative of a function by its only argument, where its value says it.
+    fn slope_by_value(
+        &mut self,
+        id: BuiltinId,
+        result: VarId,
+        component: Option<u8>,
+    ) -> Option<ExprId> {
+        let value = |sweep: &mut Self| sweep.component(Atom::Var(result), component);
+        let number = |sweep: &mut Self, number| sweep.add(Expr::Literal(Value::F32(number)));
+        match id {
+            BuiltinId::EXP => Some(value(self)),
+            // 1 / (2 √x)
+            BuiltinId::SQRT => {
+                let (half, value) = (number(self, 0.5), value(self));
+                Some(self.add(Expr::Binary(OVER, half, value)))
+            }
+            // 1 - tanh(x)²
+            BuiltinId::TANH => {
+                let (one, first, second) = (number(self, 1.0), value(self), value(self));
+                let square = self.add(Expr::Binary(TIMES, first, second));
+                Some(self.add(Expr::Binary(BinaryOp::Subtract, one, square)))
+            }
+            _ => None,
         }
     }
 

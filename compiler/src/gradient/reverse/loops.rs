@@ -3,8 +3,8 @@
 //! On the way back each iteration is computed again from the values that its variables had when it began.
 //! What the way back reads of them is saved in arrays as the loop runs, an element for each iteration, where
 //! the number of iterations is known and [`MOST_SAVED`] suffices. Else the iterations before it are run again
-//! from the beginning of the loop: their number grows with the square of the loop's, and needs no memory. Most
-//! loops need neither: a sum, and what does not follow from the iteration before.
+//! from the beginning of the loop: their number grows with the square of the loop's, and needs no memory.
+//! Most loops need neither: a sum, and what does not follow from the iteration before.
 
 use super::{
     prune::{named, pruned},
@@ -15,7 +15,7 @@ use crate::{
     ir::{BinaryOp, Block, Expr, ExprId, Len, Stmt, Type, Value, VarId, VarKind, each_statement},
     value::WORD_BYTES,
 };
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Bytes that a loop may save of all of its iterations.
 const MOST_SAVED: u64 = 2048;
@@ -33,6 +33,18 @@ struct Uses {
     all: Vec<VarId>,
 }
 
+/// A loop, in the names that are seen from outside.
+struct Loop<'a> {
+    index: VarId,
+    bounds: [Atom; 2],
+    /// Its body without the `break` at its end.
+    body: &'a [Stmt],
+    /// The whole statement.
+    stmt: &'a Stmt,
+    /// Does it end with a `break`? Then its iterations are counted.
+    leaves: bool,
+}
+
 impl<'a> Sweep<'a> {
     /// Writes a loop; returns its way back.
     pub(super) fn repeat(
@@ -42,88 +54,117 @@ impl<'a> Sweep<'a> {
         body: &'a [Stmt],
         stmt: &'a Stmt,
     ) -> Block {
-        let bounds = [self.fixed(start), self.fixed(end)];
-        // It may end early: see `super::straight`.
         let leaves = matches!(body.last(), Some(Stmt::If { accept, .. })
             if matches!(accept.as_slice(), [Stmt::Break]));
-        let uses = self.uses(std::slice::from_ref(stmt));
+        let whole = Loop {
+            index,
+            bounds: [self.fixed(start), self.fixed(end)],
+            body: &body[..body.len() - usize::from(leaves)],
+            stmt,
+            leaves,
+        };
         if !self.feeds(body) {
-            let copy = self.plain(std::slice::from_ref(stmt));
-            self.block.extend(copy);
-            return Block::new();
+            return self.only_forward(stmt);
         }
-
         let before = self.names.clone();
+        let uses = self.uses(std::slice::from_ref(stmt));
         let (inner_index, outers) = self.enter(index, &uses);
-        let tail = usize::from(leaves);
-        let core = self.frame(&body[..body.len() - tail]);
+        let core = self.frame(whole.body);
         let inner_names = std::mem::replace(&mut self.names, before);
         let given = outers.iter().map(|outer| outer.inner).collect();
         let core = pruned(&self.program, core, &given);
         if core.is_empty() {
-            let copy = self.plain(std::slice::from_ref(stmt));
-            self.block.extend(copy);
-            return Block::new();
+            return self.only_forward(stmt);
         }
-
         let needed = named(&self.program, &core);
         let carried = outers.iter().filter(|outer| needed.contains(&outer.inner));
         let carried: Vec<&Outer> = carried.collect();
-        let most = self.iterations(&bounds);
-        let bytes = carried
-            .iter()
-            .map(|outer| self.bytes(outer.var))
-            .sum::<u64>();
-        let saves = most.is_some_and(|most| most.saturating_mul(bytes) <= MOST_SAVED);
+        let most = self.iterations(&whole.bounds);
+        let bytes = carried.iter().map(|outer| self.bytes(outer.var));
+        let bytes: u64 = bytes.sum();
+        let fits = most.is_some_and(|most| most.saturating_mul(bytes) <= MOST_SAVED);
+        let count = self.count(&whole);
+        if fits || carried.is_empty() {
+            let most = most.unwrap_or(1).max(1) as u32;
+            self.saving(&whole, count, &carried, most, (inner_index, core))
+        } else {
+            self.repeating(&whole, count, &outers, inner_names, (inner_index, core))
+        }
+    }
 
-        let count = match (leaves, self.known(&bounds)) {
+    /// A loop whose way back does nothing.
+    fn only_forward(&mut self, stmt: &Stmt) -> Block {
+        let copy = self.plain(std::slice::from_ref(stmt));
+        self.block.extend(copy);
+        Block::new()
+    }
+
+    /// The number of iterations.
+    fn count(&mut self, whole: &Loop<'_>) -> Atom {
+        match (whole.leaves, self.known(&whole.bounds)) {
             (false, Some(count)) => Atom::Literal(Value::I32(count)),
             (false, None) => {
-                let count = self.difference(&bounds);
+                let count = self.difference(&whole.bounds);
                 Atom::Var(self.name("count", count))
             }
             (true, _) => Atom::Var(self.local("count", Type::I32, Len::One)),
-        };
-        if saves || carried.is_empty() {
-            let most = most.unwrap_or(1).max(1) as u32;
-            let saved: Vec<VarId> = (carried.iter())
-                .map(|outer| {
-                    let (ty, len) = self.shape(outer.var);
-                    self.local("saved", ty, Len::Fixed(len * most))
-                })
-                .collect();
-            self.run(stmt, &bounds, count, leaves, &carried, &saved);
-            self.way_back(&bounds, count, inner_index, core, |sweep, k| {
-                for (outer, saved) in carried.iter().zip(&saved) {
-                    sweep.restore(outer, *saved, k);
-                }
-            })
-        } else {
-            // Everything that the loop assigns, as it runs again.
-            let copies: Vec<VarId> = outers.iter().map(|outer| self.before(outer.var)).collect();
-            self.run(stmt, &bounds, count, leaves, &[], &[]);
-            let outside = std::mem::replace(&mut self.names, inner_names);
-            let again = self.plain(&body[..body.len() - tail]);
-            let inner_names = std::mem::replace(&mut self.names, outside);
-            let again_index = self.variable("again", Type::I32, Len::One, VarKind::Index);
-            let first_index = inner_names[&index];
-            self.way_back(&bounds, count, inner_index, core, |sweep, k| {
-                for (outer, copy) in outers.iter().zip(&copies) {
-                    sweep.begin_with(outer, *copy);
-                }
-                let start = sweep.write(bounds[0]);
-                let end = sweep.write(bounds[0]);
-                let end = sweep.sum(BinaryOp::Add, end, k);
-                let mut body = again.clone();
-                sweep.rename(&mut body, first_index, again_index);
-                sweep.block.push(Stmt::For {
-                    index: again_index,
-                    start,
-                    end,
-                    body,
-                });
-            })
         }
+    }
+
+    /// The way back of a loop that saves what `most` iterations begin with.
+    fn saving(
+        &mut self,
+        whole: &Loop<'_>,
+        count: Atom,
+        carried: &[&Outer],
+        most: u32,
+        (inner_index, core): (VarId, Block),
+    ) -> Block {
+        let mut saved = Vec::new();
+        for outer in carried {
+            let (ty, len) = self.shape(outer.var);
+            saved.push(self.local("saved", ty, Len::Fixed(len * most)));
+        }
+        self.run(whole, count, carried, &saved);
+        self.way_back(&whole.bounds, count, inner_index, core, |sweep, k| {
+            for (outer, saved) in carried.iter().zip(&saved) {
+                sweep.restore(outer, *saved, k);
+            }
+        })
+    }
+
+    /// The way back of a loop whose iterations are run again up to each one.
+    fn repeating(
+        &mut self,
+        whole: &Loop<'_>,
+        count: Atom,
+        outers: &[Outer],
+        inner_names: HashMap<VarId, VarId>,
+        (inner_index, core): (VarId, Block),
+    ) -> Block {
+        let copies = outers.iter().map(|outer| self.before(outer.var));
+        let copies: Vec<VarId> = copies.collect();
+        self.run(whole, count, &[], &[]);
+        let outside = std::mem::replace(&mut self.names, inner_names);
+        let mut body = self.plain(whole.body);
+        let first_index = self.names[&whole.index];
+        self.names = outside;
+        let index = self.variable("again", Type::I32, Len::One, VarKind::Index);
+        self.rename(&mut body, first_index, index);
+        self.way_back(&whole.bounds, count, inner_index, core, |sweep, k| {
+            for (outer, copy) in outers.iter().zip(&copies) {
+                sweep.begin_with(outer, *copy);
+            }
+            let start = sweep.write(whole.bounds[0]);
+            let end = sweep.write(whole.bounds[0]);
+            let end = sweep.sum(BinaryOp::Add, end, k);
+            sweep.block.push(Stmt::For {
+                index,
+                start,
+                end,
+                body,
+            });
+        })
     }
 
     /// Does the loop give a variable that carries a derivative its value?
@@ -246,20 +287,13 @@ impl<'a> Sweep<'a> {
 
     /// Writes the loop itself, which counts its iterations, if it may end early, and saves what they begin
     /// with.
-    fn run(
-        &mut self,
-        stmt: &Stmt,
-        bounds: &[Atom; 2],
-        count: Atom,
-        leaves: bool,
-        carried: &[&Outer],
-        saved: &[VarId],
-    ) {
+    fn run(&mut self, whole: &Loop<'_>, count: Atom, carried: &[&Outer], saved: &[VarId]) {
+        let (leaves, bounds) = (whole.leaves, &whole.bounds);
         if let (true, Atom::Var(count)) = (leaves, count) {
             let zero = self.number(0);
             self.assign(count, None, zero);
         }
-        let mut copy = self.plain(std::slice::from_ref(stmt));
+        let mut copy = self.plain(std::slice::from_ref(whole.stmt));
         let Some(Stmt::For {
             index,
             start,

@@ -2,8 +2,8 @@
 //! statements of the way back.
 //!
 //! Every value that an operation with a derivative has gets a name when it is computed. So variables that are
-//! overwritten later need not be restored: the way back reads names. A name under a condition is a variable of
-//! the *frame*, the innermost body of a loop or else the whole block, whose way back begins only where all
+//! overwritten later need not be restored: the way back reads names. A name under a condition is a variable
+//! of the *frame*, the innermost body of a loop or else the whole block, whose way back begins only where all
 //! of the frame is computed.
 
 use super::{activity::carriers, adjoint::Node};
@@ -186,28 +186,7 @@ impl<'a> Sweep<'a> {
                 condition,
                 accept,
                 reject,
-            } => {
-                let condition = self.fixed(*condition);
-                self.conditions += 1;
-                let (accept, back_accept) = self.both(accept);
-                let (reject, back_reject) = self.both(reject);
-                self.conditions -= 1;
-                let forward = self.write(condition);
-                self.block.push(Stmt::If {
-                    condition: forward,
-                    accept,
-                    reject,
-                });
-                if back_accept.is_empty() && back_reject.is_empty() {
-                    return Block::new();
-                }
-                let back = self.write(condition);
-                vec![Stmt::If {
-                    condition: back,
-                    accept: back_accept,
-                    reject: back_reject,
-                }]
-            }
+            } => self.branch(*condition, accept, reject),
             Stmt::For {
                 index,
                 start,
@@ -219,6 +198,29 @@ impl<'a> Sweep<'a> {
                 unreachable!("the program is straight")
             }
         }
+    }
+
+    fn branch(&mut self, condition: ExprId, accept: &'a [Stmt], reject: &'a [Stmt]) -> Block {
+        let condition = self.fixed(condition);
+        self.conditions += 1;
+        let (accept, back_accept) = self.both(accept);
+        let (reject, back_reject) = self.both(reject);
+        self.conditions -= 1;
+        let forward = self.write(condition);
+        self.block.push(Stmt::If {
+            condition: forward,
+            accept,
+            reject,
+        });
+        if back_accept.is_empty() && back_reject.is_empty() {
+            return Block::new();
+        }
+        let back = self.write(condition);
+        vec![Stmt::If {
+            condition: back,
+            accept: back_accept,
+            reject: back_reject,
+        }]
     }
 
     /// Declares what stands for a variable of the source: where there are conditions, for the whole frame.

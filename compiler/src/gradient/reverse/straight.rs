@@ -120,23 +120,13 @@ impl Straight<'_> {
                     mut accept,
                     mut reject,
                 } => {
-                    let (first, second) = (always_jumps(&accept), always_jumps(&reject));
-                    match (first, second) {
+                    match (always_jumps(&accept), always_jumps(&reject)) {
                         (true, false) => reject.extend(rest.by_ref()),
                         (false, true) => accept.extend(rest.by_ref()),
                         (true, true) => rest.by_ref().for_each(drop),
                         (false, false) => {}
                     }
-                    let (mut yes, mut no) = (Vec::new(), Vec::new());
-                    let mut flags = self.block(accept, jumps, &mut yes);
-                    flags.extend(self.block(reject, jumps, &mut no));
-                    let (accept, reject) = (yes, no);
-                    out.push(Stmt::If {
-                        condition,
-                        accept,
-                        reject,
-                    });
-                    flags
+                    self.branch(condition, accept, reject, jumps, out)
                 }
                 Stmt::For {
                     index,
@@ -152,11 +142,10 @@ impl Straight<'_> {
                     continue;
                 }
             };
-            let after: Vec<Stmt> = rest.by_ref().collect();
             if flags.is_empty() {
-                rest = after.into_iter();
                 continue;
             }
+            let after: Vec<Stmt> = rest.collect();
             // A jump itself has nothing behind it; a statement that may jump has.
             if after.is_empty() || matches!(out.last(), Some(Stmt::Assign { .. })) {
                 return flags;
@@ -173,6 +162,25 @@ impl Straight<'_> {
             return &flags | &more;
         }
         Flags::new()
+    }
+
+    fn branch(
+        &mut self,
+        condition: ExprId,
+        accept: Block,
+        reject: Block,
+        jumps: Jumps,
+        out: &mut Block,
+    ) -> Flags {
+        let (mut yes, mut no) = (Vec::new(), Vec::new());
+        let mut flags = self.block(accept, jumps, &mut yes);
+        flags.extend(self.block(reject, jumps, &mut no));
+        out.push(Stmt::If {
+            condition,
+            accept: yes,
+            reject: no,
+        });
+        flags
     }
 
     fn jump(&mut self, flag: Option<VarId>, out: &mut Block) -> Flags {
