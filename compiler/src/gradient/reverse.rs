@@ -112,7 +112,10 @@ pub struct By {
 /// those of its derivatives do not fit an agent's memory.
 pub fn reverse(artifact: &Artifact, of: &[&str], wrt: &[&str]) -> Result<Reverse, Refused> {
     let (outputs, by) = asked(artifact, of, wrt)?;
-    let lowered = &artifact.lowered;
+    // The trees of what is recorded are as deep as those of the program.
+    let mut lowered = artifact.lowered.clone();
+    passes::split_deep::run(&mut lowered);
+    let lowered = &lowered;
     let wanted: Vec<VarId> = outputs.iter().map(|(_, var)| *var).collect();
     let mut source = lowered.clone();
     let (init, _) = straight::straightened(lowered, &mut source, &lowered.init);

@@ -17,6 +17,7 @@ use sim_compiler::{
     ir::interpret::Progress,
     value::WORD_BYTES,
 };
+use std::cell::Cell;
 
 /// What a sweep backwards begins with: the value of each agent whose derivatives are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,13 +61,19 @@ impl Simulation {
         seeds: &[Seed],
         control: &Control<'_>,
     ) -> Result<Reversed, Error> {
-        let mut back = Back::new(self, programs)?;
+        let mut back = Back::new(self, programs, seeds.len())?;
         let steps = back.steps;
+        let progress = Progressed::of(&back, seeds.len(), control);
+        let control = &Control {
+            progress: None,
+            ..*control
+        };
         let segment = (f64::from(steps).sqrt().ceil() as u32).max(1);
         let mut states = back.forward.begin()?;
         let mut kept = vec![states.saved.clone()];
         for step in (segment..steps).step_by(segment as usize) {
             back.forward.advance(&mut states, step, control)?;
+            progress.add(segment);
             kept.push(states.saved.clone());
         }
         let last = states.saved;
@@ -85,6 +92,7 @@ impl Simulation {
             for from in kept.iter().rev() {
                 let until = (from.step + segment).min(steps);
                 back.segment(from, until, &mut sweeps, control)?;
+                progress.add((until - from.step) * (1 + seeds.len() as u32));
             }
             for sweep in &mut sweeps {
                 back.birth(sweep, control)?;
@@ -138,6 +146,34 @@ impl Simulation {
     }
 }
 
+/// The progress of all sweeps together.
+struct Progressed<'a> {
+    control: &'a Control<'a>,
+    agents: u64,
+    done: Cell<u64>,
+    total: u64,
+}
+
+impl<'a> Progressed<'a> {
+    fn of(back: &Back<'_>, sweeps: usize, control: &'a Control<'a>) -> Progressed<'a> {
+        let agents = u64::from(back.agents);
+        Progressed {
+            control,
+            agents,
+            done: Cell::new(0),
+            // Forward twice, and backwards.
+            total: agents * u64::from(back.steps) * (2 + sweeps as u64),
+        }
+    }
+
+    /// Adds steps of all agents.
+    fn add(&self, steps: u32) {
+        self.done
+            .set(self.done.get() + self.agents * u64::from(steps));
+        self.control.report(self.done.get(), self.total);
+    }
+}
+
 /// The programs that run backwards.
 struct Back<'a> {
     programs: &'a Reverse,
@@ -149,7 +185,7 @@ struct Back<'a> {
 }
 
 impl<'a> Back<'a> {
-    fn new(model: &Simulation, programs: &'a Reverse) -> Result<Back<'a>, Error> {
+    fn new(model: &Simulation, programs: &'a Reverse, sweeps: usize) -> Result<Back<'a>, Error> {
         let (launch, _) = model.identified()?;
         let mut back = Back {
             programs,
@@ -167,10 +203,17 @@ impl<'a> Back<'a> {
             back.step.set_input(input, zeros(*words))?;
             back.birth.set_input(input, zeros(*words))?;
         }
-        let words = u64::from(programs.step.manifest.state_words);
-        let kept = 2 * (f64::from(back.steps).sqrt().ceil() as u64 + 1);
-        let kept = kept * u64::from(programs.forward.manifest.state_words);
-        let bytes = (4 * words + kept) * WORD_BYTES * u64::from(back.agents);
+        // States that are kept, those of a step on its way, and the sums of each sweep, in `f64`.
+        let own = u64::from(programs.forward.manifest.state_words);
+        let kept = 2 * (f64::from(back.steps).sqrt().ceil() as u64 + 1) * own;
+        let of_step = u64::from(programs.step.manifest.state_words);
+        let floats: u64 = programs
+            .by
+            .iter()
+            .map(|by| u64::from(by.field.values()))
+            .sum();
+        let words = kept + 3 * of_step + sweeps as u64 * (of_step - own + 2 * floats);
+        let bytes = words * WORD_BYTES * u64::from(back.agents);
         memory::check(bytes)?;
         Ok(back)
     }

@@ -45,6 +45,10 @@ impl Node {
         }
     }
 
+    fn is_fixed(&self) -> bool {
+        matches!(self, Node::Fixed(_))
+    }
+
     /// Is anything but sums in it?
     fn multiplies(&self) -> bool {
         let Node::Operation { expr, operands, .. } = self else {
@@ -133,7 +137,7 @@ impl Sweep<'_> {
 
     /// Passes an expression on to an operand, as one number if that is one.
     fn give(&mut self, node: &Node, value: ExprId, may_vanish: bool) {
-        if matches!(node, Node::Fixed(_)) {
+        if node.is_fixed() {
             return;
         }
         let ty = self.type_of(node.atom());
@@ -319,7 +323,6 @@ impl Sweep<'_> {
             unreachable!("two operands");
         };
         let (a, b) = (left.atom(), right.atom());
-        let is_fixed = |node: &Node| matches!(node, Node::Fixed(_));
         match op {
             BinaryOp::Add | BinaryOp::Subtract => {
                 let value = self.write(adjoint.value);
@@ -332,7 +335,7 @@ impl Sweep<'_> {
             }
             BinaryOp::Multiply => {
                 for (node, other) in [(left, b), (right, a)] {
-                    if is_fixed(node) {
+                    if node.is_fixed() {
                         continue;
                     }
                     let value = self.scaled(adjoint, |sweep, own, component| {
@@ -342,44 +345,8 @@ impl Sweep<'_> {
                     self.give(node, value, adjoint.may_vanish);
                 }
             }
-            // (a / b)' = (a' - (a / b) b') / b
-            BinaryOp::Divide => {
-                let part = self.scaled(adjoint, |sweep, own, component| {
-                    let b = sweep.component(b, component);
-                    sweep.add(Expr::Binary(OVER, own, b))
-                });
-                let part = Adjoint {
-                    value: Atom::Var(self.bind("part", part)),
-                    ..adjoint
-                };
-                let value = self.write(part.value);
-                self.give(left, value, adjoint.may_vanish);
-                if !is_fixed(right) {
-                    let value = self.scaled(part, |sweep, own, component| {
-                        let quotient = sweep.component(Atom::Var(result), component);
-                        let product = sweep.add(Expr::Binary(TIMES, own, quotient));
-                        sweep.negative(product)
-                    });
-                    self.give(right, value, adjoint.may_vanish);
-                }
-            }
-            // a % b = a - b trunc(a / b)
-            BinaryOp::Remainder => {
-                let value = self.write(adjoint.value);
-                self.give(left, value, adjoint.may_vanish);
-                if !is_fixed(right) {
-                    let value = self.scaled(adjoint, |sweep, own, component| {
-                        let a = sweep.component(a, component);
-                        let b = sweep.component(b, component);
-                        let quotient = sweep.add(Expr::Binary(OVER, a, b));
-                        let whole = Expr::Builtin(BuiltinId::TRUNC, vec![quotient]);
-                        let whole = sweep.add(whole);
-                        let product = sweep.add(Expr::Binary(TIMES, own, whole));
-                        sweep.negative(product)
-                    });
-                    self.give(right, value, adjoint.may_vanish);
-                }
-            }
+            BinaryOp::Divide => self.divide(left, right, result, adjoint),
+            BinaryOp::Remainder => self.remainder(left, right, adjoint),
             BinaryOp::Equal
             | BinaryOp::NotEqual
             | BinaryOp::Less
@@ -396,6 +363,48 @@ impl Sweep<'_> {
         }
     }
 
+    /// (a / b)' = (a' - (a / b) b') / b
+    fn divide(&mut self, left: &Node, right: &Node, result: VarId, adjoint: Adjoint) {
+        let b = right.atom();
+        let part = self.scaled(adjoint, |sweep, own, component| {
+            let b = sweep.component(b, component);
+            sweep.add(Expr::Binary(OVER, own, b))
+        });
+        let part = Adjoint {
+            value: Atom::Var(self.bind("part", part)),
+            ..adjoint
+        };
+        let value = self.write(part.value);
+        self.give(left, value, adjoint.may_vanish);
+        if !right.is_fixed() {
+            let value = self.scaled(part, |sweep, own, component| {
+                let quotient = sweep.component(Atom::Var(result), component);
+                let product = sweep.add(Expr::Binary(TIMES, own, quotient));
+                sweep.negative(product)
+            });
+            self.give(right, value, adjoint.may_vanish);
+        }
+    }
+
+    /// a % b = a - b trunc(a / b)
+    fn remainder(&mut self, left: &Node, right: &Node, adjoint: Adjoint) {
+        let (a, b) = (left.atom(), right.atom());
+        let value = self.write(adjoint.value);
+        self.give(left, value, adjoint.may_vanish);
+        if !right.is_fixed() {
+            let value = self.scaled(adjoint, |sweep, own, component| {
+                let a = sweep.component(a, component);
+                let b = sweep.component(b, component);
+                let quotient = sweep.add(Expr::Binary(OVER, a, b));
+                let whole = Expr::Builtin(BuiltinId::TRUNC, vec![quotient]);
+                let whole = sweep.add(whole);
+                let product = sweep.add(Expr::Binary(TIMES, own, whole));
+                sweep.negative(product)
+            });
+            self.give(right, value, adjoint.may_vanish);
+        }
+    }
+
     fn builtin(&mut self, id: BuiltinId, operands: &[Node], result: VarId, adjoint: Adjoint) {
         if rules::text(id, 0).is_none() {
             return self.of_vectors(id, operands, result, adjoint);
@@ -403,7 +412,7 @@ impl Sweep<'_> {
         let atoms: Vec<Atom> = operands.iter().map(Node::atom).collect();
         for (param, operand) in operands.iter().enumerate() {
             let text = rules::text(id, param).filter(|text| *text != "0.0");
-            let Some(text) = text.filter(|_| !matches!(operand, Node::Fixed(_))) else {
+            let Some(text) = text.filter(|_| !operand.is_fixed()) else {
                 continue;
             };
             if text == "1.0" {
