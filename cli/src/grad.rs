@@ -65,11 +65,11 @@ pub(crate) struct Args {
 /// `--mode`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Mode {
-    /// The one that is expected to be faster.
+    /// Reverse for more than 64 floats, where the model has it.
     Auto,
-    /// Forward: in proportion to the number of params.
+    /// Derivatives beside the values: takes time in proportion to the number of floats.
     Forward,
-    /// Reverse: not supported yet.
+    /// From the last step to the first: the same time for any number of floats; not for models with worlds.
     Reverse,
 }
 
@@ -80,6 +80,15 @@ impl From<Mode> for GradientMode {
             Mode::Forward => GradientMode::Forward,
             Mode::Reverse => GradientMode::Reverse,
         }
+    }
+}
+
+/// A mode in a word.
+fn word(mode: GradientMode) -> &'static str {
+    match mode {
+        GradientMode::Auto => "auto",
+        GradientMode::Forward => "forward",
+        GradientMode::Reverse => "reverse",
     }
 }
 
@@ -177,7 +186,7 @@ fn text(loss: &Loss, gradient: &LossGradient, check: Option<&GradientCheck>) -> 
         grouped(gradient.agents.into()),
         grouped(gradient.steps.into()),
     );
-    let _ = writeln!(text, "mode     forward, {programs}");
+    let _ = writeln!(text, "mode     {}, {programs}", word(gradient.mode));
     let _ = writeln!(text, "run      {agents} agents, {steps} steps");
     let _ = writeln!(text, "backend  {}", device(&gradient.device));
     text
@@ -274,7 +283,7 @@ fn object(loss: &Loss, seed: u64, gradient: &LossGradient, check: Option<&Gradie
         "value": gradient.value,
         "standard_error": gradient.standard_error,
         "gradient": slopes.collect::<Vec<_>>(),
-        "mode": "forward",
+        "mode": word(gradient.mode),
         "programs": gradient.programs,
         "agents": gradient.agents,
         "steps": gradient.steps,

@@ -9,6 +9,7 @@
 //! states and outputs: every backend and every pass serves it.
 
 mod forward;
+mod reverse;
 mod rules;
 
 use crate::{
@@ -18,6 +19,7 @@ use crate::{
     passes, size,
     span::Span,
 };
+pub use reverse::{By, Carried, Reverse, Wanted, reverse};
 use std::fmt;
 
 /// Most directions of one program: each doubles the states of an agent.
@@ -175,20 +177,38 @@ pub fn directions(artifact: &Artifact, wrt: &[&str]) -> Result<Vec<String>, Refu
 
 /// The floats of a param or an input, or the one float of that name.
 fn floats(artifact: &Artifact, name: &str) -> Result<Vec<Direction>, Refused> {
+    let mut found = Vec::new();
+    for (field, var) in variables(artifact, name)? {
+        let own = floats_of(&field, var, artifact.lowered[var].ty.components());
+        let whole = is_whole(&field, name);
+        found.extend((own.into_iter()).filter(|direction| whole || direction.name == name));
+    }
+    match found.is_empty() {
+        true => Err(refused(format!("there is no param or input `{name}`"))),
+        false => Ok(found),
+    }
+}
+
+/// Does the name stand for the whole field, or for a struct that it is in?
+fn is_whole(field: &Field, name: &str) -> bool {
+    let rest = field.name.strip_prefix(name);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+/// The variables of a param or an input that hold floats, or of the one with that element or component.
+fn variables(artifact: &Artifact, name: &str) -> Result<Vec<(Field, VarId)>, Refused> {
     let (manifest, program) = (&artifact.manifest, &artifact.lowered);
     let params = (manifest.params.iter()).map(|param| (&param.field, &program.params));
     let inputs = (manifest.inputs.iter()).map(|input| (&input.field, &program.inputs));
-    let prefix = format!("{name}.");
     let mut all = params.chain(inputs);
     let mut found = Vec::new();
     for (field, vars) in all.clone() {
-        let whole = field.name == name || field.name.starts_with(&prefix);
+        let whole = is_whole(field, name);
         let rest = name.strip_prefix(field.name.as_str());
         let part = rest.is_some_and(|rest| rest.starts_with(['[', '.']));
         let var = of_word(program, vars, field.word);
         if (whole || part) && program[var].ty.is_float() {
-            let own = floats_of(field, var, program[var].ty.components());
-            found.extend((own.into_iter()).filter(|direction| whole || direction.name == name));
+            found.push((field.clone(), var));
         }
     }
     if !found.is_empty() {

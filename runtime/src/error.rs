@@ -521,13 +521,6 @@ with_device_errors! {
         help(Some(format!("`simc trace FILE --agent {agent} --lets` shows its values step by step; guard \
             the operation, as in `sqrt(max(x, 1e-12))`")))
         after(KeepBackend)
-
-    /// Derivatives by reverse mode are not computed yet. Forward mode gives the same numbers; it takes time
-    /// in proportion to the number of params.
-    E0744 no_reverse_mode NoReverseMode
-        says("derivatives by reverse mode are not supported yet")
-        help(Some("use forward mode: `--mode forward`".into()))
-        after(KeepBackend)
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ mod execute;
 mod floats;
 mod gradient;
 mod parts;
+mod reverse;
 mod watch;
 
 use crate::{
@@ -30,6 +31,7 @@ pub use gradient::{
     AgentDerivatives, Agreement, CheckedComponent, Differentiated, Fold, GradientCheck,
     GradientMode, Loss, LossGradient, Slope,
 };
+pub use reverse::{Reversed, Seed};
 use sim_compiler::{
     Options,
     artifact::Artifact,

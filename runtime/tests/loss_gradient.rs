@@ -162,8 +162,6 @@ fn what_has_no_derivative_is_said() {
     assert!(refused("both", "p").starts_with("E0742"));
     let nan = refused("r", "q");
     assert!(nan.starts_with("E0743 d(r)/d(q) of agent 0 is"), "{nan}");
-    let reverse = simulation.differentiate("x", &["p"], GradientMode::Reverse);
-    assert!(matches!(reverse, Err(Error::NoReverseMode)));
 }
 
 /// Smooth models agree; `floor` hides a slope; a jump is noticed.
@@ -260,4 +258,58 @@ fn sensitivities_of_lotka_and_volterra_are_those_of_their_equations() {
             }
         }
     }
+}
+
+const WEIGHTS: &str = "
+agents 40
+steps 30
+param w: [f32; 70] = [for i in 0..70: 0.01 * f32(i % 7) - 0.02]
+param scale = 0.5 in 0.0..2.0
+input start ~ normal(0.0, 0.3)
+state x = start
+step t {
+    let mean = sum(for i in 0..70: w[i] * sin(x * f32(i + 1) * 0.1))
+    x += scale * tanh(mean) + 0.01 * normal()
+}
+output other = x * 2.0
+output pair = vec2(x * x, x)
+";
+
+#[test]
+fn reverse_mode_gives_what_forward_mode_gives() -> Result<(), Error> {
+    let simulation = Simulation::compile(WEIGHTS)?.seed(5).backend(Backend::Cpu);
+    let of = |wrt: &[&str], mode| {
+        let made = simulation.differentiate("pair.x", wrt, mode)?;
+        let gradient = made.gradient(Fold::Mean, &Control::default())?;
+        Ok::<_, Error>((made, gradient))
+    };
+    let wrt = ["scale", "w[3]", "start", "w[69]"];
+    let (made, forward) = of(&wrt, GradientMode::Forward)?;
+    let (_, reverse) = of(&wrt, GradientMode::Reverse)?;
+    assert_eq!((made.mode(), forward.programs), (GradientMode::Forward, 1));
+    assert_eq!((reverse.mode, reverse.programs), (GradientMode::Reverse, 3));
+    assert_eq!(forward.value, reverse.value);
+    assert_eq!(forward.slopes.len(), reverse.slopes.len());
+    for (one, other) in forward.slopes.iter().zip(&reverse.slopes) {
+        assert_eq!(one.wrt, other.wrt);
+        let close = (one.value - other.value).abs() < 1e-5 * (0.01 + one.value.abs());
+        assert!(close && one.value.abs() > 1e-4, "{one:?} {other:?}");
+        let [one, other] = [one, other].map(|slope| slope.standard_error.expect("of 40 agents"));
+        assert!((one - other).abs() < 1e-4 * one, "{one} {other}");
+    }
+    // Of many floats it is the mode that is chosen; differences agree with it.
+    let (made, all) = of(&["w", "scale"], GradientMode::Auto)?;
+    assert_eq!((made.mode(), all.slopes.len()), (GradientMode::Reverse, 71));
+    assert_eq!(all.slopes[3], reverse.slopes[1]);
+    let (made, _) = of(&wrt, GradientMode::Reverse)?;
+    let check = made.check(8, &Control::default())?;
+    assert!(check.agrees(), "{check:?}");
+    // Where a model has worlds there is forward mode only.
+    let source = "agents 6 world 3 steps 2 param p = 0.5 state x = 1.0
+        step { x += p * mean(for other in world: other.x) } output x";
+    let worlds = Simulation::compile(source)?;
+    let refused = worlds.differentiate("x", &["p"], GradientMode::Reverse);
+    let message = refused.expect_err("it has worlds").to_string();
+    assert!(message.contains("reverse mode"), "{message}");
+    Ok(())
 }

@@ -8,9 +8,8 @@ mod activity;
 mod operation;
 mod path;
 
-use super::{Direction, Refused, refused, rules};
+use super::{Direction, Refused, refused, rules::Rules};
 use crate::{
-    builtin::BuiltinId,
     ir::{Block, Expr, ExprId, FunctionId, Len, Program, Stmt, Type, Value, Var, VarId, VarKind},
     span::Span,
 };
@@ -20,8 +19,8 @@ use std::collections::HashMap;
 type Set = u64;
 
 /// A value that may be written any number of times.
-#[derive(Clone, Copy)]
-enum Atom {
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Atom {
     Literal(Value),
     Var(VarId),
 }
@@ -35,32 +34,7 @@ pub(super) fn differentiate(
     directions: &[Direction],
     wanted: &[VarId],
 ) -> Result<(Program, Vec<Vec<VarId>>), Refused> {
-    let mut forward = Forward {
-        program: source.clone(),
-        directions,
-        wanted,
-        varied: HashMap::new(),
-        twins: HashMap::new(),
-        rules: HashMap::new(),
-        functions: HashMap::new(),
-        block: Block::new(),
-        active: Set::MAX,
-        here: Span::default(),
-        returns: None,
-        refused: None,
-    };
-    for (k, direction) in directions.iter().enumerate() {
-        *forward.varied.entry(direction.var).or_default() |= 1 << k;
-    }
-    forward.check_defaults()?;
-    let mut blocks = vec![source.init.clone(), source.prologue.clone()];
-    let phases = source.phases.iter().chain(&source.ends);
-    blocks.extend(phases.map(|phase| phase.body.clone()));
-    blocks.push(source.finish.clone());
-    while blocks.iter().filter(|block| forward.spread(block)).count() > 0 {}
-    forward.check_draws(&blocks)?;
-    forward.check_wanted()?;
-
+    let mut forward = Forward::analysed(source, directions, wanted)?;
     forward.program.init = forward.transformed(&source.init);
     forward.program.prologue = forward.transformed(&source.prologue);
     for (k, phase) in source.phases.iter().enumerate() {
@@ -90,8 +64,7 @@ struct Forward<'a> {
     varied: HashMap<VarId, Set>,
     /// The tangent of a variable in a direction.
     twins: HashMap<(VarId, usize), VarId>,
-    /// The functions of derivatives: by builtin, parameter and types.
-    rules: HashMap<(BuiltinId, usize, Vec<Type>), FunctionId>,
+    rules: Rules,
     /// The tangents of functions: by function, direction and the arguments that depend on it.
     functions: HashMap<(FunctionId, usize, Vec<bool>), FunctionId>,
     block: Block,
@@ -102,6 +75,56 @@ struct Forward<'a> {
     /// Within the tangent of a function: the direction.
     returns: Option<usize>,
     refused: Option<Refused>,
+}
+
+/// Checks that each of the wanted outputs has a derivative in each direction.
+///
+/// # Errors
+/// As [`super::forward`].
+pub(super) fn check(
+    source: &Program,
+    directions: &[Direction],
+    wanted: &[VarId],
+) -> Result<(), Refused> {
+    let most = Set::BITS as usize;
+    let mut parts = directions.chunks(most);
+    parts.try_for_each(|part| Forward::analysed(source, part, wanted).map(drop))
+}
+
+impl<'a> Forward<'a> {
+    /// A copy of the program, with what depends on which direction.
+    fn analysed(
+        source: &Program,
+        directions: &'a [Direction],
+        wanted: &'a [VarId],
+    ) -> Result<Forward<'a>, Refused> {
+        let mut forward = Forward {
+            program: source.clone(),
+            directions,
+            wanted,
+            varied: HashMap::new(),
+            twins: HashMap::new(),
+            rules: Rules::default(),
+            functions: HashMap::new(),
+            block: Block::new(),
+            active: Set::MAX,
+            here: Span::default(),
+            returns: None,
+            refused: None,
+        };
+        for (k, direction) in directions.iter().enumerate() {
+            *forward.varied.entry(direction.var).or_default() |= 1 << k;
+        }
+        forward.check_defaults()?;
+        let mut blocks = vec![source.init.clone(), source.prologue.clone()];
+        let phases = source.phases.iter().chain(&source.ends);
+        blocks.extend(phases.map(|phase| phase.body.clone()));
+        blocks.push(source.finish.clone());
+        while blocks.iter().filter(|block| forward.spread(block)).count() > 0 {}
+        forward.check_draws(&blocks)?;
+        forward.check_wanted()?;
+        Ok(forward)
+    }
 }
 
 impl Forward<'_> {

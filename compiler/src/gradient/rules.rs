@@ -17,8 +17,35 @@ pub(super) fn text(id: BuiltinId, param: usize) -> Option<&'static str> {
     }
 }
 
+/// The functions of derivatives that a program has: by builtin, parameter and types.
+#[derive(Default)]
+pub(super) struct Rules {
+    known: HashMap<(BuiltinId, usize, Vec<Type>), FunctionId>,
+}
+
+impl Rules {
+    /// The function of a program that computes a derivative, for arguments of these types.
+    pub(super) fn function(
+        &mut self,
+        program: &mut Program,
+        id: BuiltinId,
+        param: usize,
+        types: Vec<Type>,
+        result: Type,
+    ) -> FunctionId {
+        if let Some(known) = self.known.get(&(id, param, types.clone())) {
+            return *known;
+        }
+        let from = function(id, param, &types, result);
+        let rule = import(&from, program);
+        program[rule].name = format!("{}_by_{}", id.row().name, id.row().params[param]);
+        self.known.insert((id, param, types), rule);
+        rule
+    }
+}
+
 /// A program with the function that computes a derivative, for arguments of these types.
-pub(super) fn function(id: BuiltinId, param: usize, types: &[Type], result: Type) -> Program {
+fn function(id: BuiltinId, param: usize, types: &[Type], result: Type) -> Program {
     let text = text(id, param).expect("the row has this derivative");
     let params: Vec<String> = (id.row().params.iter().zip(types))
         .map(|(name, ty)| format!("{name}: {}", ty.name()))
@@ -38,7 +65,7 @@ pub(super) fn function(id: BuiltinId, param: usize, types: &[Type], result: Type
 }
 
 /// Copies the function of a program that [`function`] made into another one.
-pub(super) fn import(from: &Program, into: &mut Program) -> FunctionId {
+fn import(from: &Program, into: &mut Program) -> FunctionId {
     let found = from.function_ids().find(|id| from[*id].name == NAME);
     let id = found.expect("the function stays a function");
     copy_function(from, into, id)
@@ -83,7 +110,8 @@ impl Copy<'_> {
         copy
     }
 
-    fn block(&mut self, block: &Block) -> Block {
+    /// A block with variables of its own.
+    pub(super) fn block(&mut self, block: &[Stmt]) -> Block {
         block.iter().map(|stmt| self.stmt(stmt)).collect()
     }
 

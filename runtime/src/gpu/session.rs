@@ -17,6 +17,7 @@ use crate::{
     bind::Launch,
     clock::Stopwatch,
     control::Keep,
+    cut::Saved,
     error::Error,
     memory::Need,
     run::Device,
@@ -163,7 +164,9 @@ impl Session {
         let points = batch.runs > 1 && !reduces && self.can_share(&launch);
         self.choose(&launch, points)?;
         let kernel = self.kernels[0].name();
-        if let Some(from) = batch.part.from.filter(|from| from.kernel != kernel) {
+        // States that no kernel computed may go on in any.
+        let differs = |from: &&Saved| !from.kernel.is_empty() && from.kernel != kernel;
+        if let Some(from) = batch.part.from.filter(differs) {
             return Err(Error::SnapshotDevice {
                 there: format!("kernel {}", from.kernel),
                 here: format!("kernel {kernel}"),

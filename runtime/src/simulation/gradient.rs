@@ -1,13 +1,14 @@
 //! Derivatives of runs: of a loss by params, and of an output agent by agent.
 //!
-//! The compiler makes programs with derivatives beside values (`sim_compiler::gradient`), each for a few
-//! floats of params and inputs. They run as any program does, one after the other, with the same draws.
+//! The compiler makes programs with derivatives (`sim_compiler::gradient`): by forward mode beside values, each
+//! for a few floats of params and inputs; by reverse mode for all of them, to be run from the last step to the
+//! first (`reverse`). They run as any program does, one after the other, with the same draws.
 
 mod check;
 mod loss;
 mod moments;
 
-use super::Simulation;
+use super::{Seed, Simulation};
 use crate::{
     array::Array,
     backend::Backend,
@@ -29,16 +30,20 @@ use sim_compiler::{
 /// Directions of one program. Each has a twin of every float that depends on it, so that more of them make
 /// a kernel with many registers; each further program computes the values again.
 const DIRECTIONS: usize = 8;
+/// Floats up to which forward mode is expected to be faster. A block of [`DIRECTIONS`] was measured to take
+/// some 5 runs of the model, reverse mode 12 to 47 of them on the CPU.
+const FEW: usize = 64;
 
 /// How derivatives are computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GradientMode {
-    /// The mode that is expected to be faster: forward, until there is another one.
+    /// The mode that is expected to be faster: reverse for more than 64 floats, of a model that has it.
     #[default]
     Auto,
-    /// Tangents beside the values. Takes time in proportion to the number of params.
+    /// Tangents beside the values. Takes time in proportion to the number of floats.
     Forward,
-    /// Backwards through the run. Not supported yet: [`Error::NoReverseMode`].
+    /// Backwards through the run, with states kept every √steps steps: takes the same time for any number of
+    /// floats. Not for models with worlds.
     Reverse,
 }
 
@@ -68,6 +73,8 @@ pub struct LossGradient {
     pub agents: u32,
     /// Their steps.
     pub steps: u32,
+    /// The mode that was used: forward or reverse.
+    pub mode: GradientMode,
     /// Programs that were run, one after the other.
     pub programs: usize,
     /// What computed them.
@@ -93,12 +100,23 @@ pub struct AgentDerivatives {
 pub struct Differentiated {
     /// As it was when it was differentiated, for differences.
     base: Simulation,
-    blocks: Vec<Block>,
+    programs: Programs,
     /// The output as it was named: `payoff`, `path[3]`.
     of: String,
     /// The name of its column, and the place of the value within an agent's row of that.
     column: (String, usize),
     wrt: Vec<String>,
+}
+
+/// What computes the derivatives.
+#[derive(Debug)]
+enum Programs {
+    Forward(Vec<Block>),
+    Reverse {
+        programs: Box<gradient::Reverse>,
+        /// By float of [`Differentiated::wrt`]: its number among those of the programs.
+        columns: Vec<usize>,
+    },
 }
 
 /// A program, and the outputs of it that are derivatives.
@@ -146,8 +164,7 @@ impl Simulation {
     /// floats of params and inputs of these names. The values of the launch are taken over.
     ///
     /// # Errors
-    /// [`Error::UnknownName`], [`Error::DerivativeOfNoFloat`], [`Error::NoDerivative`] and
-    /// [`Error::NoReverseMode`].
+    /// [`Error::UnknownName`], [`Error::DerivativeOfNoFloat`] and [`Error::NoDerivative`].
     pub fn differentiate(
         &self,
         output: &str,
@@ -165,14 +182,19 @@ impl Simulation {
                 names.push(name);
             }
         }
-        let blocks = match mode {
-            GradientMode::Auto | GradientMode::Forward => self.forward(&column.0, &names)?,
-            // Where reverse mode is to be called.
-            GradientMode::Reverse => return Err(Error::NoReverseMode),
+        let forward = || self.forward(&column.0, &names).map(Programs::Forward);
+        let programs = match mode {
+            GradientMode::Forward => forward()?,
+            GradientMode::Reverse => self.backward(&column.0, &names)?,
+            GradientMode::Auto if names.len() <= FEW => forward()?,
+            GradientMode::Auto => match self.backward(&column.0, &names) {
+                Ok(programs) => programs,
+                Err(_) => forward()?,
+            },
         };
         Ok(Differentiated {
             base: self.with_outputs(),
-            blocks,
+            programs,
             of: output.to_owned(),
             column,
             wrt: names,
@@ -192,6 +214,25 @@ impl Simulation {
             })
         };
         names.chunks(DIRECTIONS).map(block).collect()
+    }
+
+    /// The programs that run from the last step to the first.
+    fn backward(&self, output: &str, names: &[String]) -> Result<Programs, Error> {
+        let manifest = &self.artifact.manifest;
+        let params = manifest.params.iter().map(|param| &param.field);
+        let fields = params.chain(manifest.inputs.iter().map(|input| &input.field));
+        let holds = |field: &&Field| names.iter().any(|name| field.spellings().contains(name));
+        let whole: Vec<&str> = fields.filter(holds).map(|field| &*field.name).collect();
+        let programs = gradient::reverse(&self.artifact, &[output], &whole).map_err(refusal)?;
+        let floats: Vec<String> = (programs.by.iter())
+            .flat_map(|by| by.field.spellings())
+            .collect();
+        let column = |name: &String| floats.iter().position(|float| float == name);
+        let columns = names.iter().map(column).collect::<Option<Vec<usize>>>();
+        Ok(Programs::Reverse {
+            programs: Box::new(programs),
+            columns: columns.expect("each name is that of a float, as `directions` has found"),
+        })
     }
 
     /// The same simulation, which keeps outputs and nothing else.
@@ -356,8 +397,28 @@ impl Differentiated {
     }
 
     fn simulations(&mut self) -> impl Iterator<Item = &mut Simulation> {
-        let blocks = self.blocks.iter_mut().map(|block| &mut block.simulation);
+        let blocks = match &mut self.programs {
+            Programs::Forward(blocks) => blocks.as_mut_slice(),
+            Programs::Reverse { .. } => &mut [],
+        };
+        let blocks = blocks.iter_mut().map(|block| &mut block.simulation);
         std::iter::once(&mut self.base).chain(blocks)
+    }
+
+    /// The mode that is used: forward or reverse.
+    pub fn mode(&self) -> GradientMode {
+        match self.programs {
+            Programs::Forward(_) => GradientMode::Forward,
+            Programs::Reverse { .. } => GradientMode::Reverse,
+        }
+    }
+
+    /// How many programs compute the derivatives.
+    fn count(&self) -> usize {
+        match &self.programs {
+            Programs::Forward(blocks) => blocks.len(),
+            Programs::Reverse { .. } => 3,
+        }
     }
 
     /// The mean or the sum of the output over all agents, and its derivatives. They are computed in `f32`
@@ -368,15 +429,15 @@ impl Differentiated {
     pub fn gradient(&self, fold: Fold, control: &Control<'_>) -> Result<LossGradient, Error> {
         let mut found: Option<LossGradient> = None;
         self.each_block(control, |_, run, group| {
-            let whole = |values: &[f32], at: Rows| {
-                let of = moments(at.rows(values) / group, |row| {
-                    let own = row * group..(row + 1) * group;
-                    own.map(|row| at.value(values, row)).sum::<f64>() / group as f64
+            let whole = |values: &Vec<f32>| {
+                let of = moments(values.len() / group, |row| {
+                    let own = &values[row * group..(row + 1) * group];
+                    own.iter().copied().map(f64::from).sum::<f64>() / group as f64
                 });
-                scaled(&of, fold, at.rows(values))
+                scaled(&of, fold, values.len())
             };
             let mut columns = run.columns.iter();
-            let first = columns.next().map(|values| whole(values, run.at));
+            let first = columns.next().map(whole);
             let report = run.run.report();
             let all = found.get_or_insert_with(|| {
                 let (value, standard_error) = first.unwrap_or((f64::NAN, None));
@@ -386,12 +447,13 @@ impl Differentiated {
                     slopes: Vec::new(),
                     agents: report.agents,
                     steps: report.steps,
-                    programs: self.blocks.len(),
+                    mode: self.mode(),
+                    programs: self.count(),
                     device: report.backend.clone(),
                 }
             });
             for values in columns {
-                let (value, standard_error) = whole(values, run.at);
+                let (value, standard_error) = whole(values);
                 all.slopes.push(Slope {
                     wrt: self.wrt[all.slopes.len()].clone(),
                     value,
@@ -422,9 +484,9 @@ impl Differentiated {
         let mut found: Option<AgentDerivatives> = None;
         self.each_run(control, |number, run| {
             if finite {
-                self.check_finite(number, run)?;
+                self.check_finite(number, &run)?;
             }
-            let mut columns = run.columns.iter().map(|values| run.at.all(values));
+            let mut columns = run.columns.into_iter();
             let values = columns.next();
             let all = found.get_or_insert_with(|| AgentDerivatives {
                 first_agent: run.run.report().first_agent,
@@ -443,51 +505,76 @@ impl Differentiated {
     fn each_block(
         &self,
         control: &Control<'_>,
-        mut each: impl FnMut(usize, &Results<'_>, usize),
+        mut each: impl FnMut(usize, &Results, usize),
     ) -> Result<(), Error> {
         self.each_run(control, |number, run| {
-            self.check_finite(number, run)?;
+            self.check_finite(number, &run)?;
             let report = run.run.report();
             let group = (report.agents / report.worlds.max(1)).max(1) as usize;
-            each(number, run, group);
+            each(number, &run, group);
             Ok(())
         })
     }
 
+    /// Calls `each` with the number of a block of floats and its results; there is one block in reverse mode.
     fn each_run(
         &self,
         control: &Control<'_>,
-        mut each: impl FnMut(usize, &Results<'_>) -> Result<(), Error>,
+        mut each: impl FnMut(usize, Results) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let count = self.blocks.len();
-        for (number, block) in self.blocks.iter().enumerate() {
+        let blocks = match &self.programs {
+            Programs::Forward(blocks) => blocks,
+            Programs::Reverse { programs, columns } => {
+                return each(0, self.run_backward(programs, columns, control)?);
+            }
+        };
+        let count = blocks.len();
+        for (number, block) in blocks.iter().enumerate() {
             let run = control.part(number, count, |control| block.simulation.run_with(&control))?;
             let names = std::iter::once(&self.column.0).chain(&block.outputs);
             let columns = names
-                .map(|name| run.output::<f32>(name))
+                .map(|name| self.column_values(&run, name))
                 .collect::<Result<_, _>>()?;
-            let agents = run.report().agents as usize;
-            let results = Results {
-                run: &run,
-                columns,
-                at: Rows {
-                    place: self.column.1,
-                    agents,
-                },
-            };
-            each(number, &results)?;
+            each(number, Results { run, columns })?;
         }
         Ok(())
     }
 
+    /// Runs the programs of reverse mode.
+    fn run_backward(
+        &self,
+        programs: &gradient::Reverse,
+        columns: &[usize],
+        control: &Control<'_>,
+    ) -> Result<Results, Error> {
+        let seed = Seed {
+            output: 0,
+            place: self.column.1,
+        };
+        let mut found = self.base.reverse(programs, &[seed], control)?;
+        let mut derivatives = found.derivatives.pop().unwrap_or_default();
+        let values = self.column_values(&found.run, &self.column.0)?;
+        let own = (columns.iter()).map(|&column| std::mem::take(&mut derivatives[column]));
+        Ok(Results {
+            columns: std::iter::once(values).chain(own).collect(),
+            run: found.run,
+        })
+    }
+
+    /// By agent: the value that is differentiated, or a derivative of it.
+    fn column_values(&self, run: &Run, name: &str) -> Result<Vec<f32>, Error> {
+        let at = Rows {
+            place: self.column.1,
+            agents: run.report().agents as usize,
+        };
+        Ok(at.all(run.output::<f32>(name)?))
+    }
+
     /// Finds the first agent with a value that is not finite.
-    fn check_finite(&self, number: usize, run: &Results<'_>) -> Result<(), Error> {
+    fn check_finite(&self, number: usize, run: &Results) -> Result<(), Error> {
         let mut first: Option<(usize, usize)> = None;
         for (column, values) in run.columns.iter().enumerate() {
-            let rows = 0..run.at.rows(values);
-            let found = rows
-                .into_iter()
-                .find(|&row| !run.at.value(values, row).is_finite());
+            let found = values.iter().position(|value| !value.is_finite());
             if let Some(row) = found.filter(|&row| first.is_none_or(|(before, _)| row < before)) {
                 first = Some((row, column));
             }
@@ -495,8 +582,7 @@ impl Differentiated {
         let Some((row, column)) = first else {
             return Ok(());
         };
-        let values = run.columns[column];
-        let all = run.at.all(values);
+        let all = &run.columns[column];
         let what = match column.checked_sub(1) {
             None => format!("output `{}`", self.of),
             Some(at) => format!("d({})/d({})", self.of, self.wrt[number * DIRECTIONS + at]),
@@ -510,11 +596,10 @@ impl Differentiated {
     }
 }
 
-/// What a block's run gave: the output, and its derivatives.
-struct Results<'a> {
-    run: &'a Run,
-    columns: Vec<&'a [f32]>,
-    at: Rows,
+/// What a block's run gave: by agent the output, and its derivatives.
+struct Results {
+    run: Run,
+    columns: Vec<Vec<f32>>,
 }
 
 /// Which value of each agent's row.
@@ -525,20 +610,8 @@ struct Rows {
 }
 
 impl Rows {
-    fn rows(self, values: &[f32]) -> usize {
-        self.agents.min(values.len())
-    }
-
-    fn width(self, values: &[f32]) -> usize {
-        values.len() / self.agents.max(1)
-    }
-
-    fn value(self, values: &[f32], row: usize) -> f64 {
-        values[row * self.width(values) + self.place].into()
-    }
-
     fn all(self, values: &[f32]) -> Vec<f32> {
-        let width = self.width(values).max(1);
+        let width = (values.len() / self.agents.max(1)).max(1);
         values
             .iter()
             .skip(self.place)

@@ -1,6 +1,7 @@
 //! On which directions a value depends.
 
-use super::{Forward, Set, rules};
+use super::{Forward, Set};
+use crate::gradient::rules;
 use crate::ir::{Block, Expr, ExprId, FunctionId, Stmt, UnaryOp, VarId, VarKind, each_statement};
 
 impl Forward<'_> {

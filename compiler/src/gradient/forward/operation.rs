@@ -1,9 +1,9 @@
 //! The tangents of operations, by the chain rule.
 
-use super::{Atom, Forward, rules};
+use super::{Atom, Forward};
 use crate::{
     builtin::BuiltinId,
-    gradient::rules::Copy,
+    gradient::rules::{self, Copy},
     ir::{
         BinaryOp, Expr, ExprId, Function, FunctionId, LaneOp, Type, UnaryOp, Value, VarId, VarKind,
     },
@@ -272,7 +272,7 @@ impl Forward<'_> {
             let args: Vec<ExprId> = args.collect();
             let types = args.iter().map(|arg| self.program.type_of(*arg)).collect();
             let gradient = self.program.type_of(tangent);
-            let rule = self.rule(id, param, types, gradient);
+            let rule = (self.rules).function(&mut self.program, id, param, types, gradient);
             let slope = self.add(Expr::Call(rule, args));
             let product = match gradient.is_vector() {
                 true => self.add(Expr::Builtin(BuiltinId::DOT, vec![slope, tangent])),
@@ -281,17 +281,6 @@ impl Forward<'_> {
             total = self.sum(total, Some(product));
         }
         total
-    }
-
-    fn rule(&mut self, id: BuiltinId, param: usize, types: Vec<Type>, result: Type) -> FunctionId {
-        if let Some(known) = self.rules.get(&(id, param, types.clone())) {
-            return *known;
-        }
-        let from = rules::function(id, param, &types, result);
-        let rule = rules::import(&from, &mut self.program);
-        self.program[rule].name = format!("{}_by_{}", id.row().name, id.row().params[param]);
-        self.rules.insert((id, param, types), rule);
-        rule
     }
 
     /// Functions from vectors to a vector, which are not taken component by component.

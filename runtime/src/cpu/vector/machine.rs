@@ -154,6 +154,25 @@ impl<'a> Machine<'a> {
         }
     }
 
+    /// Loads words of the rows of all agents; lanes beyond the last one have its values.
+    fn load_rows(&mut self, stored: &[Stored], rows: &[u32], stride: usize) {
+        for word in stored {
+            let register = self.registers.0[word.register as usize].all_mut();
+            let (own, beyond) = register[..self.count].split_at_mut(self.agents);
+            let rows = &rows[word.word as usize..];
+            match stride {
+                1 => own.copy_from_slice(&rows[..own.len()]),
+                _ => (own.iter_mut().zip(rows.iter().step_by(stride)))
+                    .for_each(|(value, stored)| *value = *stored),
+            }
+            if word.is_bool {
+                own.iter_mut()
+                    .for_each(|value| *value = if *value != 0 { u32::MAX } else { 0 });
+            }
+            beyond.fill(own[own.len() - 1]);
+        }
+    }
+
     /// Stores one word of all agents to every `stride`-th element of `words`.
     pub fn store(&self, stored: &Stored, words: &mut [u32], stride: usize) {
         let register = self.registers.0[stored.register as usize].all();

@@ -1,6 +1,6 @@
 //! Derivatives beside central differences in `f64`, on the reference interpreter, with the same draws.
 
-use super::{Differentiated, Rows};
+use super::{Differentiated, Programs, Rows};
 use crate::{control::Control, error::Error, simulation::floats::Float, walk::DoubleRun};
 use sim_compiler::manifest::Param;
 
@@ -94,21 +94,29 @@ impl Differentiated {
     /// # Errors
     /// [`Error::DerivativeNotFinite`], and any error of a run.
     pub fn check(&self, agents: u32, control: &Control<'_>) -> Result<GradientCheck, Error> {
+        // In `f64` derivatives are computed by forward mode, whatever the mode of the run.
+        let made;
+        let blocks = match &self.programs {
+            Programs::Forward(blocks) => blocks,
+            Programs::Reverse { .. } => {
+                made = self.base.forward(&self.column.0, &self.wrt)?;
+                &made
+            }
+        };
         // Two differences per step and component, a run per program, and one without any of these.
-        let runs = 2 * STEPS.len() * self.wrt.len() + self.blocks.len() + 2;
+        let runs = 2 * STEPS.len() * self.wrt.len() + blocks.len() + 2;
         let mut single: Vec<Vec<f64>> = Vec::new();
         let mut population = 0;
         let mut first = 0;
         control.part(0, runs, |control| {
             self.each_run(&control, |number, run| {
-                self.check_finite(number, run)?;
+                self.check_finite(number, &run)?;
                 let report = run.run.report();
                 (population, first) = (report.agents, report.first_agent);
                 let columns = run.columns.iter().skip(1);
-                single.extend(columns.map(|values| {
-                    let rows = 0..run.at.rows(values);
-                    rows.map(|row| run.at.value(values, row)).collect()
-                }));
+                single.extend(
+                    columns.map(|values| values.iter().map(|&value| f64::from(value)).collect()),
+                );
                 Ok(())
             })
         })?;
@@ -118,7 +126,7 @@ impl Differentiated {
         let sample: Vec<u32> = (0..count).map(spread).collect();
         let mut double: Vec<Vec<f64>> = Vec::new();
         let mut chosen = Vec::new();
-        for (number, block) in self.blocks.iter().enumerate() {
+        for (number, block) in blocks.iter().enumerate() {
             let run = control.part(1 + number, runs, |control| {
                 block.simulation.run_double(&sample, &control)
             })?;
@@ -129,7 +137,7 @@ impl Differentiated {
         for (k, wrt) in self.wrt.iter().enumerate() {
             let of_sample = |agent: &u32| single[k][(agent - first) as usize];
             let single: Vec<f64> = chosen.iter().map(of_sample).collect();
-            let first = 1 + self.blocks.len() + 2 * STEPS.len() * k;
+            let first = 1 + blocks.len() + 2 * STEPS.len() * k;
             let part = Part {
                 control,
                 first,

@@ -83,8 +83,7 @@ impl<'a> Group<'a> {
     /// Loads the agents' rows.
     pub fn load(&mut self, stored: &[Stored], rows: &[u32], stride: usize) {
         for (k, block) in self.blocks.iter_mut().enumerate() {
-            let last = block.agents - 1;
-            block.load(stored, rows, stride, |lane| k * LANES + lane.min(last));
+            block.load_rows(stored, &rows[k * LANES * stride..], stride);
         }
     }
 

@@ -1,0 +1,125 @@
+//! What nobody needs of a block: the derivative of a sum reads no value of it, so nothing has to save them.
+
+use crate::ir::{Block, Program, Stmt, VarId};
+use std::collections::{HashMap, HashSet};
+
+/// A statement by its number, in the order of the text.
+type Number = usize;
+
+/// The block without statements that have no effect on variables declared outside of it, other than those
+/// `given`, whose last values nobody reads.
+pub(super) fn pruned(program: &Program, block: Block, given: &HashSet<VarId>) -> Block {
+    let mut facts = Facts::default();
+    facts.look(program, &block, None, None);
+    let mut useful = vec![false; facts.stmts.len()];
+    let mut waiting = Vec::new();
+    for (number, stmt) in facts.stmts.iter().enumerate() {
+        let outside = |var: &VarId| !facts.declared.contains(var) && !given.contains(var);
+        if stmt.target.as_ref().is_some_and(outside) {
+            waiting.push(number);
+        }
+    }
+    while let Some(number) = waiting.pop() {
+        if std::mem::replace(&mut useful[number], true) {
+            continue;
+        }
+        let stmt = &facts.stmts[number];
+        waiting.extend(stmt.within);
+        waiting.extend_from_slice(&stmt.breaks);
+        let sources = stmt.reads.iter().filter_map(|var| facts.defs.get(var));
+        waiting.extend(sources.flatten());
+        // The declaration of what is assigned.
+        let own = stmt.target.and_then(|var| facts.defs.get(&var));
+        let declarations = own.into_iter().flatten();
+        waiting.extend(declarations.filter(|def| facts.stmts[**def].declares));
+    }
+    let mut next = 0;
+    kept(block, &useful, &mut next)
+}
+
+/// The variables that a block reads or assigns.
+pub(super) fn named(program: &Program, block: &Block) -> HashSet<VarId> {
+    let mut facts = Facts::default();
+    facts.look(program, block, None, None);
+    let stmts = facts.stmts.iter();
+    stmts
+        .flat_map(|stmt| stmt.reads.iter().copied().chain(stmt.target))
+        .collect()
+}
+
+#[derive(Default)]
+struct Facts {
+    stmts: Vec<Fact>,
+    declared: HashSet<VarId>,
+    /// The statements that give a variable a value.
+    defs: HashMap<VarId, Vec<Number>>,
+}
+
+struct Fact {
+    target: Option<VarId>,
+    declares: bool,
+    reads: Vec<VarId>,
+    /// The statement around it.
+    within: Option<Number>,
+    /// Of a loop: what leaves it.
+    breaks: Vec<Number>,
+}
+
+impl Facts {
+    fn look(
+        &mut self,
+        program: &Program,
+        block: &Block,
+        within: Option<Number>,
+        inner_loop: Option<Number>,
+    ) {
+        for stmt in block {
+            let number = self.stmts.len();
+            let nodes = program.nodes_of(stmt);
+            let declares = matches!(stmt, Stmt::Let { .. } | Stmt::Var { .. } | Stmt::For { .. });
+            self.stmts.push(Fact {
+                target: stmt.target(),
+                declares,
+                reads: nodes.filter_map(|id| program[id].variable()).collect(),
+                within,
+                breaks: Vec::new(),
+            });
+            if let Some(var) = stmt.target() {
+                self.defs.entry(var).or_default().push(number);
+                if declares {
+                    self.declared.insert(var);
+                }
+            }
+            if matches!(stmt, Stmt::Break | Stmt::Continue)
+                && let Some(inner) = inner_loop
+            {
+                self.stmts[inner].breaks.push(number);
+            }
+            let inner_loop = match matches!(stmt, Stmt::For { .. }) {
+                true => Some(number),
+                false => inner_loop,
+            };
+            for inner in stmt.blocks() {
+                stacker::maybe_grow(32 << 10, 1 << 20, || {
+                    self.look(program, inner, Some(number), inner_loop);
+                });
+            }
+        }
+    }
+}
+
+fn kept(block: Block, useful: &[bool], next: &mut Number) -> Block {
+    let mut out = Vec::new();
+    for mut stmt in block {
+        let keep = useful[*next];
+        *next += 1;
+        for inner in stmt.blocks_mut() {
+            let block = std::mem::take(inner);
+            *inner = stacker::maybe_grow(32 << 10, 1 << 20, || kept(block, useful, next));
+        }
+        if keep {
+            out.push(stmt);
+        }
+    }
+    out
+}
