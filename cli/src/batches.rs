@@ -5,9 +5,9 @@ use crate::{
     costs::Own,
     failure::Failure,
     fault, interrupt, number,
-    progress::Progress,
+    progress::{Progress, ProgressArgs},
     results::{Plan, Stream, metadata::Marks},
-    run::{Args, Launched},
+    source::Source,
     summary::{Done, Summary, rows_of_moments},
     usage,
 };
@@ -45,22 +45,18 @@ impl BatchArgs {
         self.batch
     }
 
-    /// The agents of a batch, if the run is in batches.
+    /// The agents of a batch, if a run of so many agents is in batches. `others` are options that need all
+    /// agents at once, and whether they are given.
     ///
     /// # Errors
     /// If batches are asked for that cannot be.
     pub(crate) fn size(
         self,
-        args: &Args,
         plan: &Plan,
-        launched: &Launched,
+        manifest: &Manifest,
+        agents: Option<u32>,
+        others: &[(&str, bool)],
     ) -> Result<Option<u32>, Failure> {
-        let manifest = launched.simulation.manifest();
-        let others = [
-            ("--plot", args.plot.is_given()),
-            ("--checkpoint", args.checkpoint.is_given()),
-            ("--quantiles", !args.quantiles.is_empty()),
-        ];
         let other = others.iter().find(|(_, given)| *given);
         match (self.batch, other) {
             (Some(0), _) => Err(usage::refused(
@@ -74,9 +70,7 @@ impl BatchArgs {
             (Some(size), None) => plan.check_streams().map(|()| Some(size)),
             (None, Some(_)) => Ok(None),
             (None, None) if !plan.streams() || !manifest.series.is_empty() => Ok(None),
-            (None, None) => Ok(args
-                .agents(manifest)
-                .and_then(|agents| fitting(manifest, agents))),
+            (None, None) => Ok(agents.and_then(|agents| fitting(manifest, agents))),
         }
     }
 }
@@ -89,6 +83,15 @@ fn fitting(manifest: &Manifest, agents: u32) -> Option<u32> {
     let bytes = BATCH_BYTES.min(available / 6);
     let size = u32::try_from(bytes / each).unwrap_or(u32::MAX).max(1 << 12);
     (each * u64::from(agents) > available / 3).then_some(size)
+}
+
+/// How batches are run.
+#[derive(Clone, Copy)]
+pub(crate) struct How<'a> {
+    pub(crate) source: &'a Source,
+    pub(crate) manifest: &'a Manifest,
+    pub(crate) progress: ProgressArgs,
+    pub(crate) json: bool,
 }
 
 /// What all batches of a run did.
@@ -110,18 +113,17 @@ impl Batched {
     /// # Errors
     /// Those of a run and of writing.
     pub(crate) fn run(
-        args: &Args,
-        launched: &Launched,
+        how: How<'_>,
         batches: &mut AgentBatches<'_>,
         mut stream: Option<&mut Stream<'_>>,
     ) -> Result<Batched, Failure> {
-        let progress = Progress::start(args.progress);
+        let progress = Progress::start(how.progress);
         let control = Control {
             cancel: Some(interrupt::flag()),
             progress: Some(&|done, total| progress.update(done, total)),
-            timing: args.json.then_some(Timing::ONCE),
+            timing: how.json.then_some(Timing::ONCE),
         };
-        let manifest = launched.simulation.manifest();
+        let manifest = how.manifest;
         let tallies = |fields: &[Field]| fields.iter().map(Tallies::new).collect::<Vec<_>>();
         let mut marks = Marks::default();
         let mut tallies = [
@@ -134,7 +136,7 @@ impl Batched {
             let run = batches.run(number, &control);
             let run = run.map_err(|error| {
                 progress.finish();
-                fault::refusal(&launched.source, error, args.json)
+                fault::refusal(how.source, error, how.json)
             })?;
             let started = Instant::now();
             let columns: [&[Column]; 2] = [run.outputs(), run.world_outputs()];

@@ -1,7 +1,7 @@
 //! `simc run`: compiles a model, runs it and summarises its outputs.
 
 use crate::{
-    batches::{BatchArgs, Batched},
+    batches::{BatchArgs, Batched, How},
     cache, calibration,
     checkpoint::CheckpointArgs,
     compilation::Compilation,
@@ -82,12 +82,12 @@ pub(crate) struct Args {
     /// Quantiles of the summary, as probabilities with commas: 0.01,0.5,0.99. They need the outputs of all
     /// agents in memory [default: the quartiles].
     #[arg(long, value_name = "P", value_parser = number::probability, value_delimiter = ',')]
-    pub(crate) quantiles: Vec<f64>,
+    quantiles: Vec<f64>,
     #[command(flatten)]
-    pub(crate) plot: PlotArgs,
+    plot: PlotArgs,
     /// Print the summary as JSON.
     #[arg(long)]
-    pub(crate) json: bool,
+    json: bool,
     /// Compile the kernel anew, and keep no compiled pipeline.
     #[arg(long)]
     no_cache: bool,
@@ -98,17 +98,31 @@ pub(crate) struct Args {
     #[command(flatten)]
     batches: BatchArgs,
     #[command(flatten)]
-    pub(crate) progress: ProgressArgs,
+    progress: ProgressArgs,
     #[command(flatten)]
-    pub(crate) checkpoint: CheckpointArgs,
+    checkpoint: CheckpointArgs,
     #[command(flatten)]
     knobs: AllKnobs,
 }
 
 impl Args {
     /// The number of agents, of the command line or the model.
-    pub(crate) fn agents(&self, manifest: &Manifest) -> Option<u32> {
+    fn agents(&self, manifest: &Manifest) -> Option<u32> {
         self.launch.agents.or(manifest.agents)
+    }
+
+    /// The agents of a batch, if the run is in batches.
+    fn batch_size(
+        &self,
+        plan: &results::Plan,
+        manifest: &Manifest,
+    ) -> Result<Option<u32>, Failure> {
+        let others = [
+            ("--plot", self.plot.is_given()),
+            ("--checkpoint", self.checkpoint.is_given()),
+            ("--quantiles", !self.quantiles.is_empty()),
+        ];
+        (self.batches).size(plan, manifest, self.agents(manifest), &others)
     }
 
     /// Is it a sweep?
@@ -177,9 +191,7 @@ pub(crate) fn run(args: &Args, quiet: bool) -> Result<(), Failure> {
         return (args.shadow).report(&launched.source, &launched.simulation, how);
     }
     let simulation = &launched.simulation;
-    let size = plan
-        .as_ref()
-        .map(|plan| args.batches.size(args, plan, &launched));
+    let size = plan.as_ref().map(|plan| args.batch_size(plan, manifest));
     let metadata = plan.as_ref().and_then(results::Plan::metadata);
     let origin = metadata
         .map(|metadata| launched.origin(args, metadata))
@@ -226,7 +238,7 @@ fn in_batches(
     let rows = [batches.agents(), batches.worlds()];
     plan.check_space(manifest, rows)?;
     let (mut summary, files) = plan.write_batches(rows, cancel, |stream| {
-        let batched = Batched::run(args, launched, &mut batches, Some(stream))?;
+        let batched = Batched::run(launched.how(args), &mut batches, Some(stream))?;
         let summary = batched.summary(manifest, launched.costs(called));
         let Batched { report, marks, .. } = batched;
         let metadata = origin.map(|origin| Metadata {
@@ -353,8 +365,8 @@ impl Compiled {
 
 /// A model with everything that the command line says about its run.
 pub(crate) struct Launched {
-    pub(crate) source: Source,
-    pub(crate) simulation: Simulation,
+    source: Source,
+    simulation: Simulation,
     /// Seconds from source to artifact.
     compile: f64,
     /// Seconds for reading params, tables and inputs.
@@ -427,6 +439,15 @@ impl Launched {
         Metadata::of(origin, report, marks.finish(), has_worlds, self.compile)
     }
 
+    fn how(&self, args: &Args) -> How<'_> {
+        How {
+            source: &self.source,
+            manifest: self.simulation.manifest(),
+            progress: args.progress,
+            json: args.json,
+        }
+    }
+
     /// What the command itself took since it was called.
     fn costs(&self, called: Instant) -> Own {
         Own {
@@ -446,7 +467,7 @@ impl Launched {
             return Ok(self.metadata(origin, run.report(), Marks::of(&run)));
         };
         let mut batches = self.simulation.agent_batches(size)?;
-        let Batched { report, marks, .. } = Batched::run(args, self, &mut batches, None)?;
+        let Batched { report, marks, .. } = Batched::run(self.how(args), &mut batches, None)?;
         Ok(self.metadata(origin, &report, marks))
     }
 }

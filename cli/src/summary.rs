@@ -252,21 +252,8 @@ impl Summary {
                 duration(self.statistics_seconds)
             ),
         );
-        if let Some(batches) = self.batches {
-            let batches = grouped(batches.into());
-            line(
-                "batches",
-                format!("{batches}: quartiles would need all agents at once"),
-            );
-        }
-        if self.passes > 1 {
-            let times = self.passes;
-            line(
-                "passes",
-                format!(
-                    "{times}: quartiles of outputs that are too large to hold take {times} runs"
-                ),
-            );
+        if let Some((name, value)) = self.without_memory() {
+            line(name, value);
         }
         if self.agent_steps > 0 {
             line(
@@ -278,6 +265,22 @@ impl Summary {
             line("written", path.to_string());
         }
         text
+    }
+
+    /// What is said where outputs were too large to hold.
+    fn without_memory(&self) -> Option<(&'static str, String)> {
+        if let Some(batches) = self.batches {
+            let batches = grouped(batches.into());
+            let value = format!("{batches}: quartiles would need all agents at once");
+            return Some(("batches", value));
+        }
+        let times = self.passes;
+        (times > 1).then(|| {
+            let value = format!(
+                "{times}: quartiles of outputs that are too large to hold take {times} runs"
+            );
+            ("passes", value)
+        })
     }
 
     /// The rows of the outputs and of the series.

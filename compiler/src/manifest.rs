@@ -306,9 +306,8 @@ impl Field {
             names = names.iter().flat_map(each).collect();
         }
         if self.components > 1 {
-            let components = ["x", "y", "z", "w"]
-                .into_iter()
-                .take(self.components as usize);
+            let parts = ["x", "y", "z", "w"];
+            let components = (0..self.components as usize).map(|part| parts[part]);
             let each = |name: &String| -> Vec<String> {
                 components
                     .clone()

@@ -381,9 +381,9 @@ with_device_errors! {
         help(Some("advance it first, by no step if you want the initial states".into()))
         after(KeepBackend)
 
-    /// Agents that do not fit memory are run in batches, one after the other. What a model observes or records
-    /// at a step is of all agents together, so such a model is run whole, or in parts of its own: agents n to
-    /// m (`first_agent`), each with its own series.
+    /// Agents that do not fit memory are run in batches, one after the other. What a model observes or
+    /// records at a step is of all agents together, so such a model is run whole, or in parts of its own:
+    /// agents n to m (`first_agent`), each with its own series.
     E0726 not_in_batches NotInBatches {
         /// The first series of the model.
         name: String,

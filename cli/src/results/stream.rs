@@ -77,7 +77,7 @@ impl Plan {
         let Some((path, _)) = self.files.first() else {
             return Ok(());
         };
-        // A cell of CSV has a character and a separator; values of Parquet may be compressed to nearly nothing.
+        // A cell of CSV has a character and a separator; Parquet may compress values to nearly nothing.
         let value_bits = match self.form {
             Form::Csv => 16,
             Form::Npy | Form::Arrow => 32,
@@ -114,8 +114,8 @@ impl Plan {
         self.check_streams().is_ok()
     }
 
-    /// Writes the results of all batches of so many agents and worlds: `each` runs them and adds each to the stream, and gives what is
-    /// said about them together.
+    /// Writes the results of all batches of so many agents and worlds: `each` runs them and adds each to the
+    /// stream, and gives what is said about them together.
     ///
     /// # Errors
     /// Those of `each`, and why files cannot be written; none of them is there then.

@@ -329,6 +329,22 @@ fn where_one_file_does_not_fit_none_is_written() {
     }
 }
 
+/// Compares a file with one that was written in batches of 7 agents.
+fn have_same_values(place: &Place, form: &str, [one, other]: [String; 2]) {
+    match form {
+        "parquet" => {
+            let (in_batches, about) = parquet(place, &other);
+            assert_eq!(parquet(place, &one).0, in_batches, "{one}");
+            assert_eq!(about["sim.batch"], "7");
+        }
+        "arrow" => assert_eq!(arrow(place, &one).0, arrow(place, &other).0, "{one}"),
+        _ => {
+            let read = |name| std::fs::read(place.path(name)).expect("it is there");
+            assert_eq!(read(&one), read(&other), "{one}");
+        }
+    }
+}
+
 #[test]
 fn batches_write_the_files_of_all_agents() {
     let place = place();
@@ -366,26 +382,11 @@ fn batches_write_the_files_of_all_agents() {
         assert_eq!(names(&whole), names(&parts));
         assert!(names(&whole).len() > 1);
         for name in names(&whole) {
-            let [one, other] = [&whole, &parts].map(|it| format!("{it}/{name}"));
-            match form {
-                "parquet" => {
-                    let ((one, _), (other, about)) =
-                        (parquet(&place, &one), parquet(&place, &other));
-                    assert_eq!(one, other, "{name}");
-                    assert_eq!(about["sim.batch"], "7");
-                }
-                "arrow" => {
-                    assert_eq!(arrow(&place, &one).0, arrow(&place, &other).0, "{name}");
-                }
-                _ => {
-                    let [one, other] = [one, other].map(|it| std::fs::read(place.path(&it)));
-                    assert_eq!(
-                        one.expect("it is there"),
-                        other.expect("it is there"),
-                        "{name}"
-                    );
-                }
-            }
+            have_same_values(
+                &place,
+                form,
+                [&whole, &parts].map(|it| format!("{it}/{name}")),
+            );
         }
         let said = place.good(&["rerun", &format!("{parts}/meta.json")]);
         assert!(

@@ -283,9 +283,9 @@ macro_rules! knobs {
         }
     )+) => {
         /// What a caller sets where rules would decide otherwise; `None` leaves it to them. It changes the
-        /// time of a run. Only `lanes`, `kernel_agents`, `shuffles`, `relax` and, with that, `occupancy` change
-        /// results, apart from the last bits where a driver contracts `a * b + c` in one kernel and not in
-        /// another.
+        /// time of a run. Only `lanes`, `kernel_agents`, `shuffles`, `relax` and, with that, `occupancy`
+        /// change results, apart from the last bits where a driver contracts `a * b + c` in one kernel and
+        /// not in another.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub struct Tuning {
             $($(#[doc = $line])+ pub $field: Option<$type>,)+

@@ -1,14 +1,15 @@
 //! Derivatives of runs: of a loss by params, and of an output agent by agent.
 //!
-//! The compiler makes programs with derivatives (`sim_compiler::gradient`): by forward mode beside values, each
-//! for a few floats of params and inputs; by reverse mode for all of them, to be run from the last step to the
-//! first (`reverse`). They run as any program does, one after the other, with the same draws.
+//! The compiler makes programs with derivatives (`sim_compiler::gradient`): by forward mode beside values,
+//! each for a few floats of params and inputs; by reverse mode for all of them, to be run from the last step
+//! to the first (`reverse`). They run as any program does, one after the other, with the same draws.
 
+mod backward;
 mod check;
 mod loss;
 mod moments;
 
-use super::{Seed, Simulation};
+use super::Simulation;
 use crate::{
     array::Array,
     backend::Backend,
@@ -214,25 +215,6 @@ impl Simulation {
             })
         };
         names.chunks(DIRECTIONS).map(block).collect()
-    }
-
-    /// The programs that run from the last step to the first.
-    fn backward(&self, output: &str, names: &[String]) -> Result<Programs, Error> {
-        let manifest = &self.artifact.manifest;
-        let params = manifest.params.iter().map(|param| &param.field);
-        let fields = params.chain(manifest.inputs.iter().map(|input| &input.field));
-        let holds = |field: &&Field| names.iter().any(|name| field.spellings().contains(name));
-        let whole: Vec<&str> = fields.filter(holds).map(|field| &*field.name).collect();
-        let programs = gradient::reverse(&self.artifact, &[output], &whole).map_err(refusal)?;
-        let floats: Vec<String> = (programs.by.iter())
-            .flat_map(|by| by.field.spellings())
-            .collect();
-        let column = |name: &String| floats.iter().position(|float| float == name);
-        let columns = names.iter().map(column).collect::<Option<Vec<usize>>>();
-        Ok(Programs::Reverse {
-            programs: Box::new(programs),
-            columns: columns.expect("each name is that of a float, as `directions` has found"),
-        })
     }
 
     /// The same simulation, which keeps outputs and nothing else.
@@ -538,27 +520,6 @@ impl Differentiated {
             each(number, Results { run, columns })?;
         }
         Ok(())
-    }
-
-    /// Runs the programs of reverse mode.
-    fn run_backward(
-        &self,
-        programs: &gradient::Reverse,
-        columns: &[usize],
-        control: &Control<'_>,
-    ) -> Result<Results, Error> {
-        let seed = Seed {
-            output: 0,
-            place: self.column.1,
-        };
-        let mut found = self.base.reverse(programs, &[seed], control)?;
-        let mut derivatives = found.derivatives.pop().unwrap_or_default();
-        let values = self.column_values(&found.run, &self.column.0)?;
-        let own = (columns.iter()).map(|&column| std::mem::take(&mut derivatives[column]));
-        Ok(Results {
-            columns: std::iter::once(values).chain(own).collect(),
-            run: found.run,
-        })
     }
 
     /// By agent: the value that is differentiated, or a derivative of it.

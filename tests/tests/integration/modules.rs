@@ -147,6 +147,7 @@ const LAYERS: [(&str, &[&str]); 5] = [
             "calibration",
             "progress",
             "checkpoint",
+            "batches",
             "prepared",
             "sweep",
             "shadow",
