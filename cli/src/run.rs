@@ -191,7 +191,9 @@ pub(crate) fn run(args: &Args, quiet: bool) -> Result<(), Failure> {
         return (args.shadow).report(&launched.source, &launched.simulation, how);
     }
     let simulation = &launched.simulation;
-    let size = plan.as_ref().map(|plan| args.batch_size(plan, manifest));
+    let size = plan
+        .as_ref()
+        .map(|plan| args.batch_size(plan, launched.simulation.manifest()));
     let metadata = plan.as_ref().and_then(results::Plan::metadata);
     let origin = metadata
         .map(|metadata| launched.origin(args, metadata))
