@@ -115,7 +115,7 @@ fn column_cases() -> Vec<Case> {
     let csv = |text: &str| ("t.csv", text.as_bytes().to_vec());
     let days = Arc::new(TimestampSecondArray::from(vec![0, 1]));
     let days = parquet(vec![("day", days.clone()), ("open", days)], 1);
-    let brotli = include_bytes!("fixtures/brotli.parquet").to_vec();
+    let brotli = include_bytes!("../fixtures/brotli.parquet").to_vec();
     vec![
         data("csv_ambiguous", csv("a;b\n1.000;0,5\n"), "table=t.csv"),
         data(
