@@ -4,6 +4,7 @@
 mod execute;
 mod floats;
 mod gradient;
+mod inputs;
 mod parts;
 mod watch;
 
