@@ -7,6 +7,7 @@ mod csv;
 mod json;
 pub(crate) mod metadata;
 mod npy;
+mod plain;
 mod tables;
 
 use crate::{
@@ -15,6 +16,7 @@ use crate::{
     problem, standard_output, terminal, usage,
 };
 use metadata::Metadata;
+pub(crate) use plain::Plain;
 use sim_compiler::manifest::Manifest;
 use sim_runtime::Run;
 use std::{

@@ -97,8 +97,8 @@ pub use gpu::{Preload, adapter_details, adapters, auto_adapter, preload};
 pub use memory::available as available_memory;
 pub use run::{Device, Report, Run};
 pub use search::{
-    Again, Aim, CmaEs, Crossover, Elite, Found, Generation, Genetic, OpenEs, Optimiser, Range, SavedSearch,
-    Search, SearchEnded, SearchMethod, SearchSeconds, Searching,
+    Again, Aim, CmaEs, Crossover, Elite, Found, Generation, Genetic, OpenEs, Optimiser, Range,
+    SavedSearch, Search, SearchEnded, SearchMethod, SearchSeconds, Searching,
 };
 pub use series::Series;
 pub use shadow::{Compared, Of, Shadow, Verdict};

@@ -16,7 +16,7 @@ mod random;
 mod saved;
 mod searching;
 
-use crate::{control::Control, error::Error, simulation::Simulation, values::Column};
+use crate::{control::Control, error::Error, run::Device, simulation::Simulation, values::Column};
 use genome::Founders;
 pub use saved::SavedSearch;
 pub use searching::Searching;
@@ -328,6 +328,8 @@ pub struct Found {
     pub candidates: u32,
     /// Agents that were run in all generations.
     pub evaluations: u64,
+    /// What ran it; none if there was no run in this process.
+    pub device: Option<Device>,
     /// What it took, in all processes.
     pub seconds: SearchSeconds,
     /// Why it ended.

@@ -1,8 +1,8 @@
 //! `Simulation::search`: against published functions with known optima, and policies with known scores.
 
 use sim_runtime::{
-    Aim, Backend, CmaEs, Control, Crossover, Error, Found, Genetic, OpenEs, Optimiser, Range, SavedSearch,
-    Search, SearchEnded, SearchMethod, Simulation,
+    Aim, Backend, CmaEs, Control, Crossover, Error, Found, Genetic, OpenEs, Optimiser, Range,
+    SavedSearch, Search, SearchEnded, SearchMethod, Simulation,
 };
 use std::{fs, path::Path, sync::atomic::AtomicBool};
 
@@ -55,11 +55,30 @@ fn explore() {
     for (name, value) in FUNCTIONS {
         for (method, agents) in [
             (SearchMethod::Genetic(Genetic::default()), 200),
-            (SearchMethod::Genetic(Genetic{islands: 4, patience: Some(50), ..Genetic::default()}), 200),
+            (
+                SearchMethod::Genetic(Genetic {
+                    islands: 4,
+                    patience: Some(50),
+                    ..Genetic::default()
+                }),
+                200,
+            ),
             (SearchMethod::OpenEs(OpenEs::default()), 100),
-            (SearchMethod::OpenEs(OpenEs{optimiser: Optimiser::Momentum, ..OpenEs::default()}), 100),
+            (
+                SearchMethod::OpenEs(OpenEs {
+                    optimiser: Optimiser::Momentum,
+                    ..OpenEs::default()
+                }),
+                100,
+            ),
             (SearchMethod::CmaEs(CmaEs::default()), 50),
-            (SearchMethod::CmaEs(CmaEs { separable: true, ..CmaEs::default() }), 50),
+            (
+                SearchMethod::CmaEs(CmaEs {
+                    separable: true,
+                    ..CmaEs::default()
+                }),
+                50,
+            ),
             (SearchMethod::Random, 200),
         ] {
             let started = std::time::Instant::now();
@@ -71,10 +90,22 @@ fn explore() {
                 ..Search::new("cost", &["x"])
             };
             let it = found(&simulation, &search);
-            let at = |target: f64| it.history.iter().find(|g| g.best_so_far <= target).map(|g| (g.number + 1) * agents);
+            let at = |target: f64| {
+                it.history
+                    .iter()
+                    .find(|g| g.best_so_far <= target)
+                    .map(|g| (g.number + 1) * agents)
+            };
             println!(
                 "{name} {} {}: {:e} at 1: {:?} 0.1: {:?} 1e-3: {:?} 1e-6: {:?} {:.2?}",
-                search.method.name(), agents, it.elites[0].fitness, at(1.0), at(0.1), at(1e-3), at(1e-6), started.elapsed()
+                search.method.name(),
+                agents,
+                it.elites[0].fitness,
+                at(1.0),
+                at(0.1),
+                at(1e-3),
+                at(1e-6),
+                started.elapsed()
             );
         }
     }

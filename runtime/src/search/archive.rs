@@ -87,7 +87,11 @@ mod tests {
     #[test]
     fn luck_is_averaged_away_and_nobody_is_kept_twice() {
         let mut archive = Archive::new(2);
-        archive.take(0, &[1.0, 2.0, 3.0, 3.0], &[1.0, 9.0, f64::NEG_INFINITY, 5.0]);
+        archive.take(
+            0,
+            &[1.0, 2.0, 3.0, 3.0],
+            &[1.0, 9.0, f64::NEG_INFINITY, 5.0],
+        );
         let kept: Vec<f32> = archive.kept.iter().map(|kept| kept.genome[0]).collect();
         assert_eq!(kept, [2.0, 3.0]);
         archive.take(1, &[2.0, 4.0, 4.0], &[0.0, 4.75, 4.75]);

@@ -6,11 +6,12 @@ use crate::{
     control::Control,
     error::{Error, Role},
     field::unknown,
-    run::Run,
+    run::{Device, Run},
     simulation::Simulation,
     variation::Variation,
 };
 use sim_compiler::manifest::{Field, Manifest, Scalar, describe};
+use std::sync::OnceLock;
 
 /// Runs that are prepared at a time, where each candidate has a run of its own.
 const RUNS: usize = 1024;
@@ -28,6 +29,8 @@ pub(super) struct Evaluator {
     common: bool,
     fixed: bool,
     agents: u32,
+    /// What ran the first run.
+    device: OnceLock<Device>,
 }
 
 impl Evaluator {
@@ -46,9 +49,10 @@ impl Evaluator {
         let fitness = check_fitness(manifest, &search.fitness)?.clone();
         if search.common_draws && manifest.world.is_some() {
             return Err(Error::SearchSetting {
-                message: "candidates of a model with worlds cannot have the same draws: each would \
+                message:
+                    "candidates of a model with worlds cannot have the same draws: each would \
                     need a run of its own"
-                    .to_owned(),
+                        .to_owned(),
                 help: "leave common draws out, and average several evaluations".to_owned(),
             });
         }
@@ -74,7 +78,13 @@ impl Evaluator {
             common: search.common_draws,
             fixed: search.fixed_draws,
             agents,
+            device: OnceLock::new(),
         })
+    }
+
+    /// What runs the model, once anything has.
+    pub(super) fn device(&self) -> Option<&Device> {
+        self.device.get()
     }
 
     /// The output that is the fitness.
@@ -138,16 +148,15 @@ impl Evaluator {
             .collect();
         let mut sums = vec![0.0; self.agents as usize];
         let mut failed = None;
-        self.simulation.run_each(&variations, control, |_, run| {
-            match self.values(&run) {
+        self.simulation
+            .run_each(&variations, control, |_, run| match self.values(&run) {
                 Ok(values) => {
                     for (sum, value) in sums.iter_mut().zip(values) {
                         *sum += f64::from(*value);
                     }
                 }
                 Err(error) => failed = Some(error),
-            }
-        })?;
+            })?;
         failed.map_or(Ok(sums), Err)
     }
 
@@ -171,17 +180,17 @@ impl Evaluator {
                     with(&self.layout.arrays(&all, agents)).seed(seed)
                 })
                 .collect();
-            self.simulation.run_each(&variations, control, |_, run| {
-                match self.values(&run) {
+            self.simulation
+                .run_each(&variations, control, |_, run| match self.values(&run) {
                     Ok(values) => sums.push(values.iter().map(|&it| f64::from(it)).sum()),
                     Err(error) => failed = Some(error),
-                }
-            })?;
+                })?;
         }
         failed.map_or(Ok(sums), Err)
     }
 
     fn values<'a>(&self, run: &'a Run) -> Result<&'a [f32], Error> {
+        self.device.get_or_init(|| run.report().backend.clone());
         run.output::<f32>(&self.fitness.name)
     }
 
@@ -212,21 +221,24 @@ impl Evaluator {
         for number in 0..most {
             let variation = with(&inputs).seed(self.seed(LAST, number));
             let mut failed = None;
-            self.simulation.run_each(&[variation], control, |_, run| {
-                match self.values(&run) {
+            self.simulation
+                .run_each(&[variation], control, |_, run| match self.values(&run) {
                     Ok(values) => {
                         for (agent, value) in values.iter().enumerate() {
                             found[agent % count].add((*value).into());
                         }
                     }
                     Err(error) => failed = Some(error),
-                }
-            })?;
+                })?;
             if let Some(error) = failed {
                 return Err(error);
             }
             // A second run shows whether a candidate that has one agent differs from run to run.
-            if number > 0 && found.iter().all(|it| it.least.total_cmp(&it.largest).is_eq()) {
+            if number > 0
+                && found
+                    .iter()
+                    .all(|it| it.least.total_cmp(&it.largest).is_eq())
+            {
                 break;
             }
         }
@@ -250,12 +262,15 @@ impl Evaluator {
                 })
                 .collect();
             let mut failed = None;
-            self.simulation.run_each(&variations, control, |candidate, run| {
-                match self.values(&run) {
-                    Ok(values) => values.iter().for_each(|&it| found[candidate].add(it.into())),
-                    Err(error) => failed = Some(error),
-                }
-            })?;
+            self.simulation
+                .run_each(&variations, control, |candidate, run| {
+                    match self.values(&run) {
+                        Ok(values) => values
+                            .iter()
+                            .for_each(|&it| found[candidate].add(it.into())),
+                        Err(error) => failed = Some(error),
+                    }
+                })?;
             if let Some(error) = failed {
                 return Err(error);
             }

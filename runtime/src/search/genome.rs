@@ -65,7 +65,9 @@ impl Layout {
             known: known.clone(),
         };
         if known.is_empty() {
-            return Err(none("the model has no float input to search over".to_owned()));
+            return Err(none(
+                "the model has no float input to search over".to_owned(),
+            ));
         }
         let mut parts: Vec<Part> = Vec::new();
         for name in &search.over {
@@ -134,13 +136,11 @@ impl Layout {
                 continue;
             };
             let [low, high] = [low as f32, high as f32];
-            genomes
-                .par_chunks_exact_mut(self.genes)
-                .for_each(|genome| {
-                    for gene in &mut genome[part.genes()] {
-                        *gene = gene.clamp(low, high);
-                    }
-                });
+            genomes.par_chunks_exact_mut(self.genes).for_each(|genome| {
+                for gene in &mut genome[part.genes()] {
+                    *gene = gene.clamp(low, high);
+                }
+            });
         }
     }
 }

@@ -55,8 +55,14 @@ impl OpenEsState {
         if candidate + 1 == count && count % 2 == 1 {
             return 0.0;
         }
-        let drawn = self.draws.of(Purpose::Vary, generation, candidate as u32 / 2);
-        let sign = if candidate.is_multiple_of(2) { 1.0 } else { -1.0 };
+        let drawn = self
+            .draws
+            .of(Purpose::Vary, generation, candidate as u32 / 2);
+        let sign = if candidate.is_multiple_of(2) {
+            1.0
+        } else {
+            -1.0
+        };
         sign * drawn.normal(2 * gene as u32)
     }
 
@@ -110,7 +116,9 @@ impl Strategy for OpenEsState {
     fn tell(&mut self, generation: u32, genomes: &[f32], scores: &[f64]) {
         let (genes, count) = (self.scales.len(), scores.len());
         if generation == 0 {
-            let best = (0..count).rev().max_by(|&a, &b| scores[a].total_cmp(&scores[b]));
+            let best = (0..count)
+                .rev()
+                .max_by(|&a, &b| scores[a].total_cmp(&scores[b]));
             let best = best.unwrap_or(0) * genes;
             for (k, point) in self.point.iter_mut().enumerate() {
                 *point = f64::from(genomes[best + k]) / self.scales[k];

@@ -1,11 +1,7 @@
 //! A search between two generations as bytes: eight bytes of magic, the version of the form, a header in JSON
 //! after its length, then all `f64` and all `f32`, little-endian, and a checksum of everything before it.
 
-use super::{
-    Generation, Memory, Search, SearchSeconds,
-    archive::Kept,
-    searching::Searching,
-};
+use super::{Generation, Memory, Search, SearchSeconds, archive::Kept, searching::Searching};
 use crate::{
     error::Error,
     simulation::Simulation,

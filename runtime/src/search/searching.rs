@@ -1,7 +1,8 @@
 //! A search, generation by generation.
 
 use super::{
-    Again, Aim, Elite, Found, Generation, Search, SearchEnded, SearchMethod, SearchSeconds, Strategy,
+    Again, Aim, Elite, Found, Generation, Search, SearchEnded, SearchMethod, SearchSeconds,
+    Strategy,
     archive::Archive,
     cma_es::CmaEsState,
     draws::Draws,
@@ -15,7 +16,7 @@ use super::{
 use crate::{
     clock::Stopwatch, control::Control, error::Error, simulation::Simulation, values::Column,
 };
-use sim_compiler::manifest::Param;
+use sim_compiler::manifest::{Field, Param};
 
 /// Genes beyond which the covariance of all pairs is not learned: its axes would take longer than runs.
 const MOST_FULL: usize = 1000;
@@ -62,9 +63,7 @@ impl Simulation {
         let first = founders.population(0)?;
         let scales = founders.scales(&first);
         let strategy: Box<dyn Strategy> = match &search.method {
-            SearchMethod::Genetic(how) => {
-                Box::new(GeneticState::new(how, draws, scales, agents))
-            }
+            SearchMethod::Genetic(how) => Box::new(GeneticState::new(how, draws, scales, agents)),
             SearchMethod::OpenEs(how) => Box::new(OpenEsState::new(how, draws, scales)),
             SearchMethod::CmaEs(how) => Box::new(CmaEsState::new(how, draws, scales, agents)),
             SearchMethod::Random => Box::new(Random),
@@ -94,6 +93,12 @@ impl Searching {
     /// The params of the model.
     pub(super) fn params(&self) -> &[Param] {
         self.founders.params()
+    }
+
+    /// The inputs of the search and the output that is the fitness: the columns of [`Found::columns`].
+    pub fn fields(&self) -> Vec<&Field> {
+        let inputs = self.layout.parts.iter().map(|part| &part.field);
+        inputs.chain([self.evaluator.output()]).collect()
     }
 
     /// What is searched, and how.
@@ -160,7 +165,11 @@ impl Searching {
         let count = finite().count();
         let sum: f64 = finite().sum();
         let best = finite().copied().fold(f64::NAN, f64::max);
-        let so_far = self.archive.kept.first().map_or(f64::NAN, |best| best.score());
+        let so_far = self
+            .archive
+            .kept
+            .first()
+            .map_or(f64::NAN, |best| best.score());
         Generation {
             number,
             best: self.shown(best),
@@ -229,6 +238,7 @@ impl Searching {
             candidates: self.agents,
             evaluations: self.evaluator.cost() * u64::from(self.generation()),
             seconds: self.seconds,
+            device: self.evaluator.device().cloned(),
             history: self.history,
             ended,
         })
@@ -304,7 +314,10 @@ fn check_method(search: &Search, layout: &Layout, agents: u32) -> Result<(), Err
     }
     for (what, value) in rates {
         if !(0.0..=1.0).contains(&value) {
-            return refused(format!("the {what} is {value}"), "give a number from 0 to 1");
+            return refused(
+                format!("the {what} is {value}"),
+                "give a number from 0 to 1",
+            );
         }
     }
     for (what, value) in sizes {
