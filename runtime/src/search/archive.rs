@@ -23,7 +23,8 @@ impl Kept {
     }
 }
 
-/// The best candidates, of which no two are the same; the best first, and of equals the older one.
+/// The best candidates, of which no two are the same; the best first, of equals the one that was tried more
+/// often, and then the older one.
 #[derive(Clone, Debug)]
 pub(super) struct Archive {
     pub(super) kept: Vec<Kept>,
@@ -74,8 +75,9 @@ impl Archive {
                 taken += 1;
             }
         }
-        // The sort is stable: of equals, the older one stays before the younger one.
-        self.kept.sort_by(|a, b| b.score().total_cmp(&a.score()));
+        // The sort is stable: an older one stays before a younger one that is no better.
+        let better = |a: &Kept, b: &Kept| b.score().total_cmp(&a.score());
+        (self.kept).sort_by(|a, b| better(a, b).then(b.count.cmp(&a.count)));
         self.kept.truncate(self.most);
     }
 }

@@ -18,6 +18,9 @@ use crate::{
 };
 use sim_compiler::manifest::{Field, Param};
 
+/// So many candidates are kept for each that is wanted: where fitness is noisy, most of the best were lucky, and
+/// new draws show which.
+const RESERVE: u32 = 4;
 /// Genes beyond which the covariance of all pairs is not learned: its axes would take longer than runs.
 const MOST_FULL: usize = 1000;
 
@@ -75,7 +78,7 @@ impl Simulation {
             founders,
             evaluator,
             strategy,
-            archive: Archive::new(search.elites),
+            archive: Archive::new(search.elites.saturating_mul(RESERVE)),
             history: Vec::new(),
             seconds: SearchSeconds::default(),
             genomes: first,
@@ -201,10 +204,11 @@ impl Searching {
             (false, true) => SearchEnded::Generations,
             (false, false) => SearchEnded::Interrupted,
         };
-        let kept = &self.archive.kept;
+        let mut kept = &self.archive.kept[..];
+        kept = &kept[..kept.len().min(self.agents as usize)];
         let genomes: Vec<f32> = kept.iter().flat_map(|kept| &kept.genome).copied().collect();
         let is_interrupted = ended == SearchEnded::Interrupted;
-        let compared = match is_interrupted || kept.len() > self.agents as usize {
+        let compared = match is_interrupted {
             true => None,
             false => match self.evaluator.compare(&genomes, control) {
                 Ok(compared) => Some(compared),
@@ -231,6 +235,7 @@ impl Searching {
             (Some(a), Some(b)) => self.shown(b.mean).total_cmp(&self.shown(a.mean)),
             (None, _) | (_, None) => std::cmp::Ordering::Equal,
         });
+        elites.truncate(self.search.elites.max(1) as usize);
         Ok(Found {
             columns: self.columns(&elites),
             elites,
