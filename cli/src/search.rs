@@ -75,7 +75,7 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value = "ga")]
     method: Name,
     /// End when the best candidate has this fitness.
-    #[arg(long, value_name = "FITNESS", value_parser = real, allow_negative_numbers = true)]
+    #[arg(long, value_name = "FITNESS", value_parser = real, allow_hyphen_values = true)]
     target: Option<f64>,
     /// Runs of a generation, each with draws of its own; fitness is the mean over them.
     #[arg(long, value_name = "N", value_parser = number::count, default_value = "1")]

@@ -539,7 +539,9 @@ errors! {
         found: String,
     }
         says("output `{name}` is {found}, and a fitness is one f32 per agent")
-        help(Some(format!("add an output with one number, such as `output fitness = f32({name})`")))
+        help(Some(format!(
+            "add an output of one number, `output fitness = …`, of the states that `{name}` is computed from"
+        )))
         after(KeepBackend)
 
     /// Each agent is a candidate of a search, and its method needs several: to choose parents, to pair

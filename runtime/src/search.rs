@@ -195,9 +195,9 @@ pub enum Crossover {
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenEs {
     /// The standard deviation of the steps around the point, in standard deviations of the gene in the first
-    /// generation: 0.1.
+    /// generation: 0.2.
     pub sigma: f64,
-    /// How far the point moves, in the same unit: with Adam by about this much in each gene: 0.05.
+    /// How far the point moves, in the same unit: with Adam by about this much in each gene: 0.1.
     pub rate: f64,
     /// What both are multiplied by in each generation, down to a thousandth: 0.99.
     pub decay: f64,
@@ -210,8 +210,8 @@ pub struct OpenEs {
 impl Default for OpenEs {
     fn default() -> OpenEs {
         OpenEs {
-            sigma: 0.1,
-            rate: 0.05,
+            sigma: 0.2,
+            rate: 0.1,
             decay: 0.99,
             optimiser: Optimiser::Adam,
             weight_decay: 0.0,

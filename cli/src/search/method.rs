@@ -80,10 +80,10 @@ pub(super) struct Settings {
     #[arg(long, value_name = "D", value_parser = real)]
     decay: Option<f64>,
     /// open-es, cma-es, sep-cma-es: the first step size, in standard deviations of the gene in the first
-    /// generation [default: 0.1; 0.5].
+    /// generation [default: 0.2; 0.5].
     #[arg(long, value_name = "S", value_parser = real)]
     sigma: Option<f64>,
-    /// open-es: how far the point moves in a generation, in the same unit [default: 0.05].
+    /// open-es: how far the point moves in a generation, in the same unit [default: 0.1].
     #[arg(long, value_name = "R", value_parser = real)]
     rate: Option<f64>,
     /// open-es: what follows the slope [default: adam].
