@@ -172,7 +172,8 @@ impl Strategy for CmaEsState {
         let state = &*self;
         (genomes.par_chunks_exact_mut(genes).enumerate()).for_each(|(candidate, genome)| {
             let drawn = state.draws.of(Purpose::Vary, generation, candidate as u32);
-            let normals = DVector::from_fn(genes, |gene, _| drawn.normal(2 * gene as u32));
+            let mut normals = DVector::zeros(genes);
+            drawn.normals(normals.as_mut_slice());
             let step = state.shape.step(normals);
             for (k, gene) in genome.iter_mut().enumerate() {
                 *gene = (state.scales[k] * (state.mean[k] + state.sigma * step[k])) as f32;

@@ -29,6 +29,8 @@ pub(super) struct OpenEsState {
     means: [Vec<f64>; 2],
     /// Steps so far.
     steps: u32,
+    /// What a generation adds to the point and takes from it, before it is scaled, pair by pair.
+    steps_of_pairs: Vec<f64>,
 }
 
 impl OpenEsState {
@@ -41,29 +43,13 @@ impl OpenEsState {
             means: [none.clone(), none],
             scales,
             steps: 0,
+            steps_of_pairs: Vec::new(),
         }
     }
 
     fn decay(&self) -> f64 {
         let power = self.steps.min(1_000_000) as i32;
         self.how.decay.powi(power).max(LEAST)
-    }
-
-    /// The step of a gene, before it is scaled. Candidates 2 k and 2 k + 1 have opposite ones; the last one of
-    /// an odd number has none.
-    fn step(&self, generation: u32, candidate: usize, count: usize, gene: usize) -> f64 {
-        if candidate + 1 == count && count % 2 == 1 {
-            return 0.0;
-        }
-        let drawn = self
-            .draws
-            .of(Purpose::Vary, generation, candidate as u32 / 2);
-        let sign = if candidate.is_multiple_of(2) {
-            1.0
-        } else {
-            -1.0
-        };
-        sign * drawn.normal(2 * gene as u32)
     }
 
     fn climb(&mut self, slope: &[f64]) {
@@ -102,14 +88,28 @@ impl Strategy for OpenEsState {
             return Ok(());
         }
         let genes = self.scales.len();
-        let count = genomes.len() / genes;
         let size = self.how.sigma * self.decay();
-        (genomes.par_chunks_exact_mut(genes).enumerate()).for_each(|(candidate, genome)| {
-            for (k, gene) in genome.iter_mut().enumerate() {
-                let step = size * self.step(generation, candidate, count, k);
-                *gene = (self.scales[k] * (self.point[k] + step)) as f32;
+        let (draws, scales, point) = (self.draws, &self.scales, &self.point);
+        self.steps_of_pairs
+            .resize(genomes.len() / (2 * genes) * genes, 0.0);
+        let steps = self.steps_of_pairs.par_chunks_exact_mut(genes);
+        let pairs = genomes.par_chunks_exact_mut(2 * genes).zip(steps);
+        pairs.enumerate().for_each(|(pair, (genomes, steps))| {
+            draws
+                .of(Purpose::Vary, generation, pair as u32)
+                .normals(steps);
+            let (first, second) = genomes.split_at_mut(genes);
+            for (k, step) in steps.iter().enumerate() {
+                first[k] = (scales[k] * (point[k] + size * step)) as f32;
+                second[k] = (scales[k] * (point[k] - size * step)) as f32;
             }
         });
+        // The last one of an odd number is the point itself.
+        let odd = genomes.len() % (2 * genes);
+        let rest = genomes.len() - odd;
+        for (k, gene) in genomes[rest..].iter_mut().enumerate() {
+            *gene = (scales[k] * point[k]) as f32;
+        }
         Ok(())
     }
 
@@ -127,18 +127,14 @@ impl Strategy for OpenEsState {
         }
         let shaped = shaped(scores);
         let size = self.how.sigma * self.decay();
-        // Each gene sums its own slope over candidates, in their order.
-        let slope: Vec<f64> = (0..genes)
-            .into_par_iter()
-            .map(|gene| {
-                let term = |(pair, weights): (usize, &[f64])| {
-                    let step = self.step(generation, 2 * pair, count, gene);
-                    (weights[0] - weights[1]) * step
-                };
-                let sum: f64 = shaped.chunks_exact(2).enumerate().map(term).sum();
-                sum / (count as f64 * size)
-            })
-            .collect();
+        let mut slope = vec![0.0; genes];
+        let steps = self.steps_of_pairs.chunks_exact(genes);
+        for (weights, steps) in shaped.chunks_exact(2).zip(steps) {
+            let weight = (weights[0] - weights[1]) / (count as f64 * size);
+            for (slope, step) in slope.iter_mut().zip(steps) {
+                *slope += weight * step;
+            }
+        }
         self.climb(&slope);
     }
 
