@@ -180,14 +180,17 @@ pub(crate) fn search(args: &Args) -> Result<(), Failure> {
     let ran = run(args, &mut searching);
     let seconds = started.elapsed().as_secs_f64();
     args.saving.save(&searching);
-    if let Err(error) = ran {
-        return Err(args.saving.resumable(refusal(error), false));
-    }
+    let generations = searching.generation() - before;
+    let failed = match ran {
+        // What was found before an error is given nevertheless.
+        Err(error) if searching.generation() > 0 => Some(error),
+        Err(error) => return Err(refusal(error)),
+        Ok(()) => None,
+    };
     let control = Control {
         cancel: Some(interrupt::flag()),
         ..Control::default()
     };
-    let generations = searching.generation() - before;
     let found = searching.finish(&control).map_err(refusal)?;
     let files = match &plain {
         Some(plain) => plain.write(&found.columns)?,
@@ -205,16 +208,17 @@ pub(crate) fn search(args: &Args) -> Result<(), Failure> {
         true => format!("{:#}\n", report.object()),
         false => report.text(),
     })?;
-    match found.ended {
-        SearchEnded::Interrupted => {
+    let failure = match (failed, found.ended) {
+        (Some(error), _) => refusal(error),
+        (None, SearchEnded::Interrupted) => {
             let count = number::grouped(found.history.len() as u64);
-            let failure = Failure::Stopped(format!(
+            Failure::Stopped(format!(
                 "interrupted: the result is the best of {count} generations\n"
-            ));
-            Err(args.saving.resumable(failure, plain.is_some()))
+            ))
         }
-        SearchEnded::Generations | SearchEnded::Target => Ok(()),
-    }
+        (None, SearchEnded::Generations | SearchEnded::Target) => return Ok(()),
+    };
+    Err(args.saving.resumable(failure, plain.is_some()))
 }
 
 /// Runs generation after generation, until the search is done or a signal asks for the end. A generation that

@@ -1,5 +1,5 @@
-//! Searches over float inputs: an agent is a candidate, the values of its inputs are its genome, and an output
-//! is its fitness. A generation is a run of the whole population.
+//! Searches over float inputs: an agent is a candidate, the values of its inputs are its genome, and an
+//! output is its fitness. A generation is a run of the whole population.
 //!
 //! [`Searching`] alternates between two parts: the `evaluate::Evaluator` gives genomes their scores, and a
 //! `Strategy` gives scores the next genomes. Today both meet on the host; a strategy whose operators are
@@ -286,7 +286,7 @@ pub struct Elite {
     /// The first of them.
     pub generation: u32,
     /// What it has in draws that no generation had; none where fitness depends on no draw, or where the
-    /// search was cancelled.
+    /// search was cancelled or that run failed.
     pub again: Option<Again>,
 }
 

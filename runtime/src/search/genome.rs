@@ -248,8 +248,8 @@ impl Founders {
 
     /// The genomes of a whole population, another one for each number. Number 0 has what the launch gives or
     /// draws. Those after it are drawn anew by the model; an input that the launch gives, or that has a
-    /// default, has for each gene the value that a random candidate of number 0 has there. Inputs with a range
-    /// are uniform in it.
+    /// default, has for each gene the value that a random candidate of number 0 has there. Inputs with a
+    /// range are uniform in it.
     ///
     /// # Errors
     /// Those of a launch.

@@ -1,6 +1,6 @@
-//! The evolution strategy of T. Salimans, J. Ho, X. Chen, S. Sidor and I. Sutskever, "Evolution Strategies as a
-//! Scalable Alternative to Reinforcement Learning", arXiv:1703.03864: pairs of opposite steps from one point,
-//! whose ranks estimate the gradient of the expected fitness, which Adam or momentum follows.
+//! The evolution strategy of T. Salimans, J. Ho, X. Chen, S. Sidor and I. Sutskever, "Evolution Strategies
+//! as a Scalable Alternative to Reinforcement Learning", arXiv:1703.03864: pairs of opposite steps from one
+//! point, whose ranks estimate the gradient of the expected fitness, which Adam or momentum follows.
 
 use super::{
     Memory, OpenEs, Optimiser, Strategy,

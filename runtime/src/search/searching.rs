@@ -18,8 +18,8 @@ use crate::{
 };
 use sim_compiler::manifest::{Field, Param};
 
-/// So many candidates are kept for each that is wanted: where fitness is noisy, most of the best were lucky, and
-/// new draws show which.
+/// So many candidates are kept for each that is wanted: where fitness is noisy, most of the best were lucky,
+/// and new draws show which.
 const RESERVE: u32 = 4;
 /// Genes beyond which the covariance of all pairs is not learned: its axes would take longer than runs.
 const MOST_FULL: usize = 1000;
@@ -135,9 +135,8 @@ impl Searching {
 
     /// Evaluates one generation.
     ///
-    /// # Errors
-    /// [`Error::NoFitness`] in the first one, [`Error::Cancelled`], after which the search is as it was before
-    /// the generation, and any error of a run.
+    /// # Errors [`Error::NoFitness`] in the first one, [`Error::Cancelled`], after which the search is as it
+    /// was before the generation, and any error of a run.
     pub fn advance(&mut self, control: &Control<'_>) -> Result<Generation, Error> {
         let number = self.generation();
         let started = Stopwatch::start();
@@ -210,11 +209,8 @@ impl Searching {
         let is_interrupted = ended == SearchEnded::Interrupted;
         let compared = match is_interrupted {
             true => None,
-            false => match self.evaluator.compare(&genomes, control) {
-                Ok(compared) => Some(compared),
-                Err(Error::Cancelled) => None,
-                Err(error) => return Err(error),
-            },
+            // What was found is not lost if this run fails.
+            false => self.evaluator.compare(&genomes, control).ok(),
         };
         let compared = compared.filter(|all| all.iter().any(Compared::is_noisy));
         let mut elites: Vec<Elite> = (kept.iter().enumerate())
