@@ -193,7 +193,7 @@ impl Searching {
     /// search was cancelled.
     ///
     /// # Errors
-    /// [`Error::Cancelled`] if there was no generation, and any error of a run.
+    /// [`Error::Cancelled`] if there was no generation.
     pub fn finish(self, control: &Control<'_>) -> Result<Found, Error> {
         if self.history.is_empty() {
             return Err(Error::Cancelled);
