@@ -106,17 +106,19 @@ impl CmaEsState {
         order.truncate(self.constants.weights.len());
         // Where fewer have a fitness, their weights add up to 1 nevertheless.
         let sum: f64 = self.constants.weights.iter().take(order.len()).sum();
+        let weights = self.constants.weights.iter().take(order.len());
+        let roots = DVector::from_iterator(order.len(), weights.map(|it| (it / sum).sqrt()));
         let mut all = DMatrix::zeros(genes, order.len());
-        let mut step = DVector::zeros(genes);
-        for (column, &candidate) in order.iter().enumerate() {
-            let weight = self.constants.weights[column] / sum;
-            for k in 0..genes {
-                let x = f64::from(genomes[candidate * genes + k]) / self.scales[k];
-                let y = (x - self.mean[k]) / self.sigma;
-                step[k] += weight * y;
-                all[(k, column)] = weight.sqrt() * y;
+        let (scales, mean) = (&self.scales, self.mean.as_slice());
+        let columns = all.as_mut_slice().par_chunks_exact_mut(genes);
+        let each = columns.zip(order.par_iter().zip(roots.as_slice()));
+        each.for_each(|(column, (&candidate, root))| {
+            let genome = &genomes[candidate * genes..(candidate + 1) * genes];
+            for (k, y) in column.iter_mut().enumerate() {
+                *y = root * (f64::from(genome[k]) / scales[k] - mean[k]) / self.sigma;
             }
-        }
+        });
+        let step = &all * roots;
         (!order.is_empty()).then_some((all, step))
     }
 
@@ -170,11 +172,13 @@ impl Strategy for CmaEsState {
             self.begin(&fresh[..genes]);
         }
         let state = &*self;
+        let deviations = state.shape.deviations();
         (genomes.par_chunks_exact_mut(genes).enumerate()).for_each(|(candidate, genome)| {
             let drawn = state.draws.of(Purpose::Vary, generation, candidate as u32);
             let mut normals = DVector::zeros(genes);
             drawn.normals(normals.as_mut_slice());
-            let step = state.shape.step(normals);
+            normals.component_mul_assign(&deviations);
+            let step = state.shape.turned(normals);
             for (k, gene) in genome.iter_mut().enumerate() {
                 *gene = (state.scales[k] * (state.mean[k] + state.sigma * step[k])) as f32;
             }
@@ -272,13 +276,19 @@ impl Shape {
         }
     }
 
-    /// The step that independent standard normal numbers stand for.
-    fn step(&self, normals: DVector<f64>) -> DVector<f64> {
+    /// The deviations along the axes.
+    fn deviations(&self) -> DVector<f64> {
         match self {
-            Shape::Full {
-                axes, deviations, ..
-            } => axes * normals.component_mul(deviations),
-            Shape::Separable { variances } => normals.component_mul(&variances.map(f64::sqrt)),
+            Shape::Full { deviations, .. } => deviations.clone(),
+            Shape::Separable { variances } => variances.map(f64::sqrt),
+        }
+    }
+
+    /// A step by genes from one along the axes.
+    fn turned(&self, step: DVector<f64>) -> DVector<f64> {
+        match self {
+            Shape::Full { axes, .. } => axes * step,
+            Shape::Separable { .. } => step,
         }
     }
 
@@ -301,9 +311,14 @@ impl Shape {
                 covariance.gemm(c_mu, steps, &steps.transpose(), 1.0);
             }
             Shape::Separable { variances } => {
+                let mut squares = vec![0.0; variances.len()];
+                for column in steps.as_slice().chunks_exact(variances.len()) {
+                    for (sum, y) in squares.iter_mut().zip(column) {
+                        *sum += y * y;
+                    }
+                }
                 for (k, variance) in variances.iter_mut().enumerate() {
-                    let squares: f64 = steps.row(k).iter().map(|y| y * y).sum();
-                    *variance = kept * *variance + c_1 * path[k] * path[k] + c_mu * squares;
+                    *variance = kept * *variance + c_1 * path[k] * path[k] + c_mu * squares[k];
                 }
                 let least = LEAST_VARIANCE * variances.max();
                 variances.apply(|variance| *variance = variance.max(least));
