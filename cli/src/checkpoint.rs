@@ -279,20 +279,32 @@ impl Parts<'_> {
         if snapshot.step() == 0 || self.saved == Some(snapshot.step()) {
             return Ok(());
         }
-        let (fresh, file) = Temporary::create(unfinished(self.path))?;
-        let mut out = BufWriter::with_capacity(1 << 20, file);
-        snapshot.write(&mut out)?;
-        out.flush()?;
-        out.get_ref().sync_all()?;
-        let kept = Temporary::keep_all(vec![(fresh, self.path.to_owned())]);
-        kept.map_err(|(_, error)| error)?;
-        sync_directory(self.path);
+        write(self.path, |out| snapshot.write(out))?;
         self.saved = Some(snapshot.step());
         let path = self.path.display().to_string();
         self.progress
             .saved(&path, snapshot.step(), snapshot.steps());
         Ok(())
     }
+}
+
+/// Writes a checkpoint beside its place, brings it to the disk, and gives it its name.
+///
+/// # Errors
+/// What the operating system says; the checkpoint before it is still there then.
+pub(crate) fn write(
+    path: &Path,
+    content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> io::Result<()> {
+    let (fresh, file) = Temporary::create(unfinished(path))?;
+    let mut out = BufWriter::with_capacity(1 << 20, file);
+    content(&mut out)?;
+    out.flush()?;
+    out.get_ref().sync_all()?;
+    let kept = Temporary::keep_all(vec![(fresh, path.to_owned())]);
+    kept.map_err(|(_, error)| error)?;
+    sync_directory(path);
+    Ok(())
 }
 
 /// Where a checkpoint is written. Always the same place, so that processes that were killed leave one such
@@ -324,7 +336,7 @@ fn sync_directory(path: &Path) {
     }
 }
 
-fn same(a: &Path, b: &Path) -> bool {
+pub(crate) fn same(a: &Path, b: &Path) -> bool {
     match (fs::canonicalize(a), fs::canonicalize(b)) {
         (Ok(a), Ok(b)) => a == b,
         _ => a == b,
@@ -332,7 +344,7 @@ fn same(a: &Path, b: &Path) -> bool {
 }
 
 /// The command of this process, which goes on from a checkpoint.
-fn how_to_go_on(path: &Path) -> String {
+pub(crate) fn how_to_go_on(path: &Path) -> String {
     command(env::args_os(), path)
 }
 

@@ -43,6 +43,7 @@ mod progress;
 mod rerun;
 mod results;
 mod run;
+mod search;
 mod shadow;
 mod source;
 mod standard_output;
@@ -93,6 +94,8 @@ enum Command {
     Grad(Box<grad::Args>),
     /// Search the params at which a loss or residuals are least.
     Fit(Box<fit::Args>),
+    /// Search the inputs with which a fitness is best: each agent is a candidate.
+    Search(Box<search::Args>),
     /// Repeat a run by the metadata beside its results, and compare the results.
     Rerun(rerun::Args),
     /// Run the tests of models and report those that fail.
@@ -136,6 +139,7 @@ fn act(cli: Cli) -> Result<(), Failure> {
         Command::Trace(args) => trace::trace(&args),
         Command::Grad(args) => grad::grad(&args),
         Command::Fit(args) => fit::fit(&args),
+        Command::Search(args) => search::search(&args),
         Command::Rerun(args) => rerun::rerun(&args),
         Command::Test(args) => test::test(&args, cli.quiet),
         Command::Inspect(args) => inspect::inspect(&args),

@@ -9,6 +9,7 @@ mod files;
 mod gradients;
 mod plots;
 mod results;
+mod search;
 mod sweeps;
 mod tables;
 mod testing;
@@ -19,6 +20,7 @@ pub(crate) use files::*;
 pub(crate) use gradients::*;
 pub(crate) use plots::*;
 pub(crate) use results::*;
+pub(crate) use search::*;
 pub(crate) use sweeps::*;
 pub(crate) use tables::*;
 pub(crate) use testing::*;
@@ -154,6 +156,7 @@ pub(crate) fn entries() -> impl Iterator<Item = &'static Entry> {
         testing::ENTRIES,
         trace::ENTRIES,
         gradients::ENTRIES,
+        search::ENTRIES,
     ]
     .into_iter()
     .flatten()

@@ -21,6 +21,13 @@ pub(crate) struct ProgressArgs {
     json_progress: bool,
 }
 
+impl ProgressArgs {
+    /// Is it printed as JSON?
+    pub(crate) fn is_json(self) -> bool {
+        self.json_progress
+    }
+}
+
 /// The progress of one run.
 #[derive(Debug)]
 pub(crate) struct Progress {

@@ -7,6 +7,7 @@ mod csv;
 mod json;
 pub(crate) mod metadata;
 pub(crate) mod npy;
+mod plain;
 mod stream;
 mod swept;
 mod tables;
@@ -17,6 +18,7 @@ use crate::{
     problem, standard_output, terminal, usage,
 };
 use metadata::Metadata;
+pub(crate) use plain::Plain;
 use sim_compiler::manifest::Manifest;
 use sim_runtime::Run;
 use std::{
@@ -453,16 +455,8 @@ impl Plan {
             Content::Table(of) => {
                 let table = Table::new(run, *of);
                 match self.form {
-                    Form::Parquet => {
-                        let mut file = arrow::Parquet::start(&table, about, out)?;
-                        file.append(&table, cancel)?;
-                        file.finish(&[]).map(drop)
-                    }
-                    Form::Arrow => {
-                        let mut file = arrow::Ipc::start(&table, about, out)?;
-                        file.append(&table, cancel)?;
-                        file.finish(&[]).map(drop)
-                    }
+                    Form::Parquet => arrow::write_parquet(&table, about, out, cancel),
+                    Form::Arrow => arrow::write_ipc(&table, about, out, cancel),
                     Form::Csv | Form::Npy | Form::Npz | Form::Json => {
                         csv::write(&table, out, cancel)
                     }

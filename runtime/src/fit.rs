@@ -17,6 +17,7 @@ use crate::{
     error::Error,
     simulation::{Float, GradientMode, Loss, Simulation},
 };
+pub(crate) use cma_es::Constants;
 use problem::{Point, Problem};
 use random::Random;
 

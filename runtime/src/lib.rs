@@ -33,7 +33,7 @@
 //! * `launches`: the launches of a batch. `calibration`: speeds of the machine. `select`: chooses a backend.
 //!   `exclusive`: serialises runs.
 //! * `simulation`: the public entry point, with derivatives of runs. `fit`: params at which a loss is least.
-//!   `calibrate`: measures a machine.
+//!   `search`: inputs with which a fitness is best. `calibrate`: measures a machine.
 //!
 //! # Features
 //!
@@ -70,6 +70,7 @@ mod memory;
 mod nd;
 mod results;
 mod run;
+mod search;
 mod select;
 mod series;
 mod shadow;
@@ -95,6 +96,10 @@ pub use fit::{Ended, Estimate, Fit, FitProgress, Fitted, Goal, Method, Watch};
 pub use gpu::{Preload, adapter_details, adapters, auto_adapter, preload};
 pub use memory::available as available_memory;
 pub use run::{Device, Report, Run};
+pub use search::{
+    Again, Aim, CmaEs, Crossover, Elite, Found, Generation, Genetic, OpenEs, Optimiser, Range,
+    SavedSearch, Search, SearchEnded, SearchMethod, SearchSeconds, Searching,
+};
 pub use series::Series;
 pub use shadow::{Compared, Of, Shadow, Verdict};
 /// What a caller meets of the compiler, so that it need not be a dependency of its own.

@@ -5,6 +5,7 @@ mod batches;
 mod execute;
 mod floats;
 mod gradient;
+mod inputs;
 mod parts;
 mod reverse;
 mod watch;

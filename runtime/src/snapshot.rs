@@ -283,7 +283,7 @@ impl Identity {
     }
 
     /// What is different here.
-    fn difference(&self, here: &Identity, params: &[Param]) -> Error {
+    pub(crate) fn difference(&self, here: &Identity, params: &[Param]) -> Error {
         let model = Model {
             hash: here.model.clone(),
             options: here.options.clone(),
@@ -334,7 +334,7 @@ impl Identity {
 }
 
 /// The error for something that is another here; `values` are those here and in the snapshot.
-fn differs(what: &str, values: Option<[&str; 2]>) -> Error {
+pub(crate) fn differs(what: &str, values: Option<[&str; 2]>) -> Error {
     Error::SnapshotDiffers {
         what: what.to_owned(),
         values: values.map(|values| values.map(str::to_owned)),

@@ -123,6 +123,36 @@ fn key_values(about: &About) -> impl Iterator<Item = KeyValue> {
     words.map(|(key, value)| KeyValue::new(key, value))
 }
 
+/// Writes an Arrow IPC file of one table, whose schema has these words about the run.
+///
+/// # Errors
+/// What the operating system says, and `Interrupted` if `cancel` is set.
+pub(super) fn write_ipc(
+    table: &Table<'_>,
+    about: &About,
+    out: &mut impl Write,
+    cancel: &AtomicBool,
+) -> io::Result<()> {
+    let mut file = Ipc::start(table, about, out)?;
+    file.append(table, cancel)?;
+    file.finish(&[]).map(drop)
+}
+
+/// Writes a Parquet file of one table, whose key-value metadata has these words about the run.
+///
+/// # Errors
+/// What the operating system says, and `Interrupted` if `cancel` is set.
+pub(super) fn write_parquet(
+    table: &Table<'_>,
+    about: &About,
+    out: &mut (impl Write + Send),
+    cancel: &AtomicBool,
+) -> io::Result<()> {
+    let mut file = Parquet::start(table, about, out)?;
+    file.append(table, cancel)?;
+    file.finish(&[]).map(drop)
+}
+
 /// How Parquet files are written, with these words in their metadata.
 pub(crate) fn properties(about: &About) -> WriterProperties {
     WriterProperties::builder()

@@ -75,6 +75,40 @@ pub(crate) fn archive<W: Write + Seek>(
     }
 }
 
+/// Writes columns to an archive by their names.
+///
+/// # Errors
+/// As of [`write_all`].
+pub(super) fn write_columns(
+    columns: &[Column],
+    out: &mut (impl Write + Seek),
+    cancel: &AtomicBool,
+) -> io::Result<()> {
+    let mut archive = ZipWriter::new(out);
+    let plain = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+    let mut fill = || {
+        for column in columns {
+            let is_large = column.values.len() as u64 * 4 >= 1 << 31;
+            archive
+                .start_file(
+                    format!("{}.npy", column.field.name),
+                    plain.large_file(is_large),
+                )
+                .map_err(io_error)?;
+            write(column, &mut archive, cancel)?;
+        }
+        archive.flush()
+    };
+    match fill() {
+        Ok(()) => archive.finish().map(drop).map_err(io_error),
+        Err(error) => {
+            // As above.
+            mem::forget(archive);
+            Err(error)
+        }
+    }
+}
+
 fn fill(
     archive: &mut ZipWriter<impl Write + Seek>,
     run: &Run,

@@ -201,6 +201,22 @@ impl<'a> Table<'a> {
         }
     }
 
+    /// A table of columns that are no run's, which have a row each for the same things.
+    pub(super) fn of_columns(columns: &'a [Column]) -> Table<'a> {
+        let height = columns.first().map_or(0, |column| column.shape[0]);
+        let column = |column| TableColumn {
+            column,
+            samples: vec![Some(0)],
+            height,
+        };
+        Table {
+            of: TableOf::Outputs,
+            steps: vec![0],
+            height,
+            columns: columns.iter().map(column).collect(),
+        }
+    }
+
     /// The number of all rows.
     pub(super) fn rows(&self) -> usize {
         self.steps.len() * self.height

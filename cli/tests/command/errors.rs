@@ -136,10 +136,23 @@ fn model_files(place: &Place) -> Vec<String> {
         "ranged.sim",
         "agents 2\nparam p = 0.5 in 0.0..1.0\noutput x = p\n",
     );
-    let calls: [(&str, &[&str]); 15] = [
+    let calls: [(&str, &[&str]); 16] = [
         (
             "too_large_sweep",
             &["run", "ranged.sim", "--sweep-random", "10_000_000"],
+        ),
+        (
+            "elites_form",
+            &[
+                "search",
+                "ranged.sim",
+                "--maximise",
+                "x",
+                "--over",
+                "p",
+                "-o",
+                "x.txt",
+            ],
         ),
         ("new_exists", &["new", "latin1"]),
         ("new_without_name", &["new", ".."]),

@@ -30,6 +30,7 @@ mod plots;
 mod process;
 mod results;
 mod run;
+mod search;
 mod shadow;
 mod shell;
 mod sweep;

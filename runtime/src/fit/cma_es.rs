@@ -19,20 +19,22 @@ const SHORTEST: f64 = 1e-7;
 const PATIENCE: u32 = 60;
 
 /// The constants of a search.
-struct Constants {
-    weights: Vec<f64>,
-    mu_eff: f64,
-    c_sigma: f64,
-    d_sigma: f64,
-    c_c: f64,
-    c_1: f64,
-    c_mu: f64,
+pub(crate) struct Constants {
+    /// Of the better half, the best first; they add up to 1.
+    pub(crate) weights: Vec<f64>,
+    pub(crate) mu_eff: f64,
+    pub(crate) c_sigma: f64,
+    pub(crate) d_sigma: f64,
+    pub(crate) c_c: f64,
+    pub(crate) c_1: f64,
+    pub(crate) c_mu: f64,
     /// The expected length of a standard normal vector.
-    chi: f64,
+    pub(crate) chi: f64,
 }
 
 impl Constants {
-    fn of(n: f64, lambda: usize) -> Constants {
+    /// Those of a search over `n` numbers with `lambda` candidates a generation.
+    pub(crate) fn of(n: f64, lambda: usize) -> Constants {
         let mu = lambda / 2;
         let raw = (1..=mu).map(|i| ((lambda as f64 + 1.0) / 2.0).ln() - (i as f64).ln());
         let raw: Vec<f64> = raw.collect();

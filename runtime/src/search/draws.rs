@@ -1,0 +1,141 @@
+//! The draws of a search: the project's generator, addressed by purpose, generation, candidate and number. No
+//! draw depends on an order, so the operators may run in parallel, on any machine, to the same bits.
+
+use sim_compiler::random::{Generator, Key};
+use std::f64::consts::TAU;
+
+/// What a draw is for. Each purpose has a seed of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// First genomes within ranges, and genomes after an extinction.
+    Found = 1,
+    /// Selection, crossover and mutation, and the steps of evolution strategies.
+    Vary = 2,
+    /// The seeds of runs.
+    Seed = 3,
+}
+
+/// All draws of a search.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Draws {
+    seed: u64,
+}
+
+impl Draws {
+    pub(super) fn new(seed: u64) -> Draws {
+        Draws { seed }
+    }
+
+    /// The draws of a candidate in a generation.
+    pub(super) fn of(self, purpose: Purpose, generation: u32, candidate: u32) -> Drawn {
+        // The odd constant is 2^64 over the golden ratio: seeds of two purposes share no low bits.
+        let seed = self.seed ^ (purpose as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let generator = Generator::KeyedHash;
+        Drawn {
+            key: generator.step_key(generator.agent_key(seed, candidate), generation),
+        }
+    }
+
+    /// The seed of run `number` of a generation.
+    pub(super) fn run_seed(self, generation: u32, number: u32) -> u64 {
+        let drawn = self.of(Purpose::Seed, generation, number);
+        (u64::from(drawn.word(0)) << 32) | u64::from(drawn.word(1))
+    }
+}
+
+/// The draws of one candidate in one generation.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Drawn {
+    key: Key,
+}
+
+impl Drawn {
+    fn word(self, number: u32) -> u32 {
+        Generator::KeyedHash.word(self.key, number)
+    }
+
+    /// Uniform, above 0 and below 1, in units of 2^-33.
+    pub(super) fn unit(self, number: u32) -> f64 {
+        (f64::from(self.word(number)) + 0.5) / 4_294_967_296.0
+    }
+
+    /// A number below `count`, which is above 0.
+    pub(super) fn below(self, number: u32, count: usize) -> usize {
+        // Less than one part in 2^32 from uniform for each of `count` numbers.
+        ((u64::from(self.word(number)) * count as u64) >> 32) as usize
+    }
+
+    /// Standard normal, of the words `number` and `number + 1`: G. E. P. Box and M. E. Muller, Annals of
+    /// Mathematical Statistics 29 (1958).
+    pub(super) fn normal(self, number: u32) -> f64 {
+        let radius = (-2.0 * self.unit(number).ln()).sqrt();
+        radius * (TAU * self.unit(number.wrapping_add(1))).cos()
+    }
+}
+
+impl Drawn {
+    /// Standard normals, both of each pair of words, from word 0 on: Box and Muller again, whose sine is
+    /// independent of the cosine.
+    pub(super) fn normals(self, into: &mut [f64]) {
+        for (k, pair) in into.chunks_mut(2).enumerate() {
+            let number = 2 * k as u32;
+            let radius = (-2.0 * self.unit(number).ln()).sqrt();
+            let (sine, cosine) = (TAU * self.unit(number + 1)).sin_cos();
+            pair[0] = radius * cosine;
+            if let Some(second) = pair.get_mut(1) {
+                *second = radius * sine;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn draws_have_the_moments_of_their_distributions() {
+        let draws = Draws::new(3);
+        let values: Vec<[f64; 2]> = (0..100_000)
+            .map(|k| {
+                let drawn = draws.of(Purpose::Vary, k / 1000, k % 1000);
+                [drawn.normal(0), drawn.unit(2)]
+            })
+            .collect();
+        let mean = |of: &dyn Fn(&[f64; 2]) -> f64| values.iter().map(of).sum::<f64>() / 1e5;
+        // Four standard errors: of a normal's mean 1 / √n, of its square √(2 / n), of a uniform's 1 / √(12
+        // n).
+        let error = 4.0 / 1e5_f64.sqrt();
+        assert!(mean(&|it| it[0]).abs() < error);
+        assert!((mean(&|it| it[0] * it[0]) - 1.0).abs() < error * 2.0_f64.sqrt());
+        assert!((mean(&|it| it[1]) - 0.5).abs() < error / 12.0_f64.sqrt());
+    }
+
+    #[test]
+    fn both_normals_of_a_pair_of_words_are_independent() {
+        let mut values = vec![0.0; 100_001];
+        Draws::new(3).of(Purpose::Vary, 1, 2).normals(&mut values);
+        let mean = |of: &dyn Fn(&[f64]) -> f64| values.chunks_exact(2).map(of).sum::<f64>() / 5e4;
+        // Four standard errors, each 1 / √n times the deviation of what is averaged.
+        let error = 4.0 / 5e4_f64.sqrt();
+        assert!(mean(&|it| it[0]).abs() < error && mean(&|it| it[1]).abs() < error);
+        assert!((mean(&|it| it[1] * it[1]) - 1.0).abs() < error * 2.0_f64.sqrt());
+        assert!(mean(&|it| it[0] * it[1]).abs() < error);
+        assert!(values[100_000] != 0.0);
+    }
+
+    #[test]
+    fn every_part_of_the_address_counts() {
+        let draws = Draws::new(3);
+        let first = draws.of(Purpose::Vary, 5, 7).word(9);
+        for other in [
+            Draws::new(4).of(Purpose::Vary, 5, 7).word(9),
+            draws.of(Purpose::Found, 5, 7).word(9),
+            draws.of(Purpose::Vary, 6, 7).word(9),
+            draws.of(Purpose::Vary, 5, 8).word(9),
+            draws.of(Purpose::Vary, 5, 7).word(10),
+        ] {
+            assert_ne!(first, other);
+        }
+    }
+}
