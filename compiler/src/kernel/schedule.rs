@@ -316,15 +316,15 @@ knobs! {
         name: "lanes", scope: Kernel, values: Values::Numbers(1, MOST_LANES),
         tried: &["1", "2", "4", "8", "16", "32", "64", "128"],
     }
+    /// Whether the lanes of an agent exchange values by subgroup shuffles where the device has them, instead
+    /// of through workgroup memory as those of several subgroups do.
+    shuffles: bool { name: "shuffles", scope: Kernel, values: Values::BOOL, tried: &[] }
     /// Agents that the kernel is chosen for, instead of those of the run: runs that share a dispatch keep as
     /// much of the device busy as all their agents together. Runs for which it is the same number have the
     /// same bits.
     kernel_agents: u32 {
         name: "kernel-agents", scope: Kernel, values: Values::Numbers(1, u32::MAX), tried: &[],
     }
-    /// Whether the lanes of an agent exchange values by subgroup shuffles where the device has them, instead
-    /// of through workgroup memory as those of several subgroups do.
-    shuffles: bool { name: "shuffles", scope: Kernel, values: Values::BOOL, tried: &[] }
     /// Whether floats may be rounded otherwise where that is faster: sums in another order, constants moved,
     /// reciprocals shared by divisions; never with `--math precise`.
     relax: bool { name: "relax", scope: Kernel, values: Values::BOOL, tried: &["false", "true"] }
