@@ -1,5 +1,5 @@
 //! A model that is compiled, placed on a backend and has the values of its launch, for the commands that run
-//! it many times: `grad` and `fit`.
+//! it many times: `grad`, `fit` and `search`.
 
 use crate::{
     cache, calibration,

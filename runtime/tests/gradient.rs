@@ -2,6 +2,10 @@
 //!
 //! Without an adapter the GPU's part is skipped with a message; with `SIM_REQUIRE_GPU=1` it fails.
 
+#[path = "gradient/models.rs"]
+mod models;
+
+use models::{Model, SMOOTH};
 use sim_compiler::{Options, artifact::Artifact, compile_with, gradient};
 use sim_runtime::{Backend, Simulation};
 use sim_tests::launch::has_gpu;
@@ -87,61 +91,8 @@ fn greeks_are_those_of_the_paths_and_of_black_and_scholes() {
     }
 }
 
-/// Models with what derivatives go wrong in, and their params: all outputs are smooth in them.
-const MODELS: [(&str, &str, &[&str]); 9] = [
-    (
-        "a value that is read twice, and overwritten",
-        "agents 3 steps 5 param a = 0.7 state x = a
-         step { x = x * x + a * x let y = x x = y - a * y * x } output x",
-        &["a"],
-    ),
-    (
-        "elements at computed places, swizzles and vectors",
-        "agents 7 steps 4 param a = 0.3 param v = vec3(0.5, -0.2, 0.9)
-         state w = [a, a * a, 1.0, 2.0 + a] state q = v
-         step t {
-             w[(agent + t) % 4] = w[(agent + 2 * t + 1) % 4] * a + q.y
-             q.zx = q.xy * w[t % 4] + vec2(a, 1.0)
-             q = q / (2.0 + dot(q, q)) + normalize(q) * 0.1 + cross(q, v) * a
-         }
-         output x = w[agent % 4] + length(q) + distance(q, v)",
-        &["a", "v"],
-    ),
-    (
-        "a function with branches, early returns and params",
-        "agents 9 steps 3 param a = 0.4 param b = 1.3
-         fn inner(x: f32) -> f32 { return b * sin(x) + x }
-         fn bent(x: f32, n: i32) -> f32 {
-             if n > 4 { return a * x * x }
-             var s = x
-             for k in 0..n { if k == 3 { break } s = s * 0.9 + inner(s) * a }
-             return s
-         }
-         state x = 0.1
-         step { x += 0.2 * bent(x + b, agent) } output x",
-        &["a", "b"],
-    ),
-    (
-        "a stop, a while and states that only one branch assigns",
-        "agents 6 steps 8 param a = 0.9 state x = 1.0 + 0.1 * f32(agent) state y = 0.0
-         step t {
-             if t == agent { stop }
-             if agent % 2 == 0 { x = x * a } else { y = y + a * x }
-             while x < 0.8 limit 5 { x += 0.25 * a }
-         } output z = x + y * y",
-        &["a"],
-    ),
-    (
-        "the equations of Lotka and Volterra",
-        "agents 1 steps 200 param alpha = 1.5 param beta = 1.0 param prey0 = 1.2
-         state prey = prey0 state hunter = 0.8
-         step { integrate rk4(0.02) {
-             prey' = alpha * prey - beta * prey * hunter
-             hunter' = -3.0 * hunter + prey * hunter
-         } } output x = prey output y = hunter",
-        &["alpha", "beta", "prey0"],
-    ),
-    (
+/// Agents that read one another, which reverse mode does not take.
+const WORLDS: Model = (
         "agents that read one another",
         "world 5 agents 10 steps 6 param a = 0.3 state x = 0.1 * f32(member + 1)
          world state m = 0.0
@@ -149,42 +100,17 @@ const MODELS: [(&str, &str, &[&str]); 9] = [
          world step { m = m * 0.5 + a * mean(for other in world: other.x * other.x) }
          output x",
         &["a"],
-    ),
-    (
-        "draws",
-        "agents 50 steps 3 param a = 0.4 param b = 1.7 state x = a
-         step { x += a * normal(b, a) + uniform(a, b) + exponential(b) + lognormal(a, 0.3) + laplace(a, b) }
-         output x",
-        &["a", "b"],
-    ),
-    (
-        "functions of one argument",
-        "agents 1 steps 1 param a = 0.37 state x = 0.0
-         step {
-             x = sin(a) + cos(a) * tan(a) + asin(a) * acos(a) + atan(a) + sinh(a) * cosh(a) + tanh(a)
-             x += asinh(a) + acosh(1.0 + a) * atanh(a) + exp(a) * exp2(a) + log(a) + log2(a) * sqrt(a)
-             x += inverseSqrt(a) + erf(a) * erfc(a) + sigmoid(a) * softplus(a) + relu(a) + fract(a)
-             x += normal_cdf(a) + normal_quantile(a) + gamma(a) * lgamma(a) + abs(-a) + radians(degrees(a))
-         } output x",
-        &["a"],
-    ),
-    (
-        "functions of several arguments, and vectors component by component",
-        "agents 1 steps 1 param a = 0.37 param b = 1.4 state x = 0.0
-         step {
-             x = atan2(a, b) + pow(b, a) + a ** 3 + max(a, b) * min(a, b) + mix(a, b, a) + fma(a, b, a)
-             x += clamp(a * b, 0.0, 2.0) + smoothstep(0.0, b, a) + select(a, b, a < b) + (b % a)
-             let v = sin(vec3(a, b, a * b)) * exp(vec3(b)) + max(vec3(a), vec3(b, 0.1, 0.2))
-             x += v.x * v.y + v.z
-         } output x",
-        &["a", "b"],
-    ),
-];
+    );
+
+/// All models whose derivatives are compared.
+fn models() -> impl Iterator<Item = Model> {
+    SMOOTH.iter().copied().chain([WORLDS])
+}
 
 /// Every derivative is near the central difference of two runs with the same draws.
 #[test]
 fn derivatives_are_near_differences() {
-    for (what, source, wrt) in MODELS {
+    for (what, source, wrt) in models() {
         let artifact = compiled(source, true);
         let outputs: Vec<String> = (artifact.manifest.outputs.iter())
             .map(|field| field.name.clone())
@@ -231,7 +157,7 @@ fn derivatives_are_near_differences() {
 /// Optimised and not, on the interpreter, the vector machine and a GPU.
 #[test]
 fn derivatives_agree_on_all_backends() {
-    for (what, source, wrt) in MODELS {
+    for (what, source, wrt) in models() {
         let artifact = compiled(source, true);
         let outputs: Vec<String> = (artifact.manifest.outputs.iter())
             .map(|field| field.name.clone())

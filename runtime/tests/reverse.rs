@@ -2,14 +2,23 @@
 //!
 //! Without an adapter the GPU's part is skipped with a message; with `SIM_REQUIRE_GPU=1` it fails.
 
-use sim_compiler::manifest::{Scalar, Source};
-#[path = "reverse/models.rs"]
+#[path = "gradient/models.rs"]
 mod models;
 
-use models::MODELS;
-use sim_compiler::{Options, artifact::Artifact, compile_with, gradient};
+use models::{Model, NESTED, SMOOTH};
+use sim_compiler::{
+    Options,
+    artifact::Artifact,
+    compile_with, gradient,
+    manifest::{Scalar, Source},
+};
 use sim_runtime::{Backend, Control, Seed, Simulation};
 use sim_tests::launch::has_gpu;
+
+/// All models in which derivatives go wrong.
+fn models() -> impl Iterator<Item = Model> {
+    SMOOTH.iter().chain(NESTED).copied()
+}
 
 fn compiled(source: &str, optimise: bool) -> Artifact {
     let options = Options {
@@ -74,7 +83,7 @@ fn compare(what: &str, found: &[Vec<f32>], expected: &[Vec<f32>]) {
 
 #[test]
 fn backwards_is_forwards() {
-    for (what, source, wrt) in MODELS {
+    for (what, source, wrt) in models() {
         for optimise in [true, false] {
             let artifact = compiled(source, optimise);
             let outputs = outputs(&artifact);
@@ -234,7 +243,7 @@ fn backwards_is_forwards_in_the_examples() {
 /// Optimised and not, on the interpreter, the vector machine and a GPU.
 #[test]
 fn backwards_agrees_on_all_backends() {
-    for (what, source, wrt) in MODELS {
+    for (what, source, wrt) in models() {
         let artifact = compiled(source, true);
         let outputs = outputs(&artifact);
         let of: Vec<&str> = outputs.iter().map(String::as_str).collect();
@@ -275,7 +284,7 @@ fn doubled(artifact: &Artifact, name: &str, place: usize, by: f32) -> (Vec<Vec<f
 /// Every derivative by a param is near the central difference of two runs in `f64` with the same draws.
 #[test]
 fn backwards_is_near_differences_in_double_precision() {
-    for (what, source, _) in MODELS {
+    for (what, source, _) in models() {
         let artifact = compiled(source, true);
         let outputs = outputs(&artifact);
         let of: Vec<&str> = outputs.iter().map(String::as_str).collect();

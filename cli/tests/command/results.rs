@@ -96,7 +96,11 @@ fn word(column: &dyn Array, at: usize) -> u32 {
     }
 }
 
-fn parquet(place: &Place, name: &str) -> (Columns, BTreeMap<String, String>) {
+/// What a Parquet file holds, and its key-value metadata.
+pub(crate) fn parquet_batches(
+    place: &Place,
+    name: &str,
+) -> (Vec<RecordBatch>, BTreeMap<String, String>) {
     let file = File::open(place.path(name)).expect("it was written");
     let reader = ParquetRecordBatchReaderBuilder::try_new(file).expect("it is Parquet");
     let words = reader.metadata().file_metadata().key_value_metadata();
@@ -104,20 +108,30 @@ fn parquet(place: &Place, name: &str) -> (Columns, BTreeMap<String, String>) {
     let words = words.map(|pair| (pair.key.clone(), pair.value.clone().unwrap_or_default()));
     let words = words.collect();
     let batches = reader.build().expect("it can be read");
-    (
-        columns(batches.map(|batch| batch.expect("it is whole"))),
-        words,
-    )
+    let batches = batches.map(|batch| batch.expect("it is whole"));
+    (batches.collect(), words)
 }
 
-fn arrow(place: &Place, name: &str) -> (Columns, BTreeMap<String, String>) {
+/// What an Arrow file holds, and the metadata of its schema.
+pub(crate) fn arrow_batches(
+    place: &Place,
+    name: &str,
+) -> (Vec<RecordBatch>, BTreeMap<String, String>) {
     let file = File::open(place.path(name)).expect("it was written");
     let reader = FileReader::try_new(file, None).expect("it is Arrow");
     let words = reader.schema().metadata().clone().into_iter().collect();
-    (
-        columns(reader.map(|batch| batch.expect("it is whole"))),
-        words,
-    )
+    let batches = reader.map(|batch| batch.expect("it is whole"));
+    (batches.collect(), words)
+}
+
+fn parquet(place: &Place, name: &str) -> (Columns, BTreeMap<String, String>) {
+    let (batches, words) = parquet_batches(place, name);
+    (columns(batches), words)
+}
+
+fn arrow(place: &Place, name: &str) -> (Columns, BTreeMap<String, String>) {
+    let (batches, words) = arrow_batches(place, name);
+    (columns(batches), words)
 }
 
 /// The values of an NPY file, as bits; one byte each for truths.

@@ -1,16 +1,16 @@
 //! The tables of a sweep in files: the same values in every form, what is said beside them, and sweeps that
 //! are repeated or interrupted.
 
-use crate::Place;
+use crate::{
+    Place,
+    results::{arrow_batches, parquet_batches},
+};
 use arrow_array::{
     Array, BooleanArray, DictionaryArray, Float32Array, Float64Array, Int32Array, Int64Array,
     RecordBatch, StringArray, UInt32Array, types::Int32Type,
 };
-use arrow_ipc::reader::FileReader;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use std::{
     collections::BTreeMap,
-    fs::File,
     io::{Cursor, Read},
 };
 
@@ -110,27 +110,13 @@ fn columns(batches: impl IntoIterator<Item = RecordBatch>) -> Columns {
 }
 
 fn parquet(place: &Place, name: &str) -> (Columns, BTreeMap<String, String>) {
-    let file = File::open(place.path(name)).expect("it was written");
-    let reader = ParquetRecordBatchReaderBuilder::try_new(file).expect("it is Parquet");
-    let words = reader.metadata().file_metadata().key_value_metadata();
-    let words = words.into_iter().flatten();
-    let words = words.map(|pair| (pair.key.clone(), pair.value.clone().unwrap_or_default()));
-    let words = words.collect();
-    let batches = reader.build().expect("it can be read");
-    (
-        columns(batches.map(|batch| batch.expect("it is whole"))),
-        words,
-    )
+    let (batches, words) = parquet_batches(place, name);
+    (columns(batches), words)
 }
 
 fn arrow(place: &Place, name: &str) -> (Columns, BTreeMap<String, String>) {
-    let file = File::open(place.path(name)).expect("it was written");
-    let reader = FileReader::try_new(file, None).expect("it is Arrow");
-    let words = reader.schema().metadata().clone().into_iter().collect();
-    (
-        columns(reader.map(|batch| batch.expect("it is whole"))),
-        words,
-    )
+    let (batches, words) = arrow_batches(place, name);
+    (columns(batches), words)
 }
 
 /// An array of an archive as texts.

@@ -12,10 +12,10 @@
 //!
 //! Whoever runs them gives the adjoint of the output of each agent, the *seed*, as an input: with 1 for all
 //! of them, the derivatives of the sum over agents result, and those of each agent's output by its own
-//! inputs. He runs the step at the number of the step, so that it draws the same numbers, and keeps states as
-//! he likes:
-//! `gradient` in the runtime keeps those of every √steps-th step, and those of the steps between two of
-//! these. So all backends, passes and schedules serve these programs as any other.
+//! inputs. The step is run at the number of the step, so that it draws the same numbers. Which states are
+//! kept is up to the caller: `Simulation::reverse` in the runtime keeps those of every √steps-th step, and
+//! those of the steps between two of these. So all backends, passes and schedules serve these programs as any
+//! other.
 //!
 //! How a step is turned around: [`straight`] writes it without jumps and calls, [`record`] names all values
 //! and reverses statements, [`loops`] reverses loops, [`adjoint`] has the rules of operations, and [`prune`]
