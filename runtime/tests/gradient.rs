@@ -7,7 +7,7 @@ mod models;
 
 use models::{Model, SMOOTH};
 use sim_compiler::{Options, artifact::Artifact, compile_with, gradient};
-use sim_runtime::{Backend, Simulation};
+use sim_runtime::{Backend, Control, Fold, GradientMode, Simulation};
 use sim_tests::launch::has_gpu;
 
 fn compiled(source: &str, optimise: bool) -> Artifact {
@@ -261,4 +261,61 @@ fn questions_without_an_answer_are_refused() {
         refusal(coupled, "x", "i"),
         "does not pass from agent to agent",
     );
+}
+
+/// What an evaluation leaves for the next one has nothing of its values.
+#[test]
+fn a_second_evaluation_has_the_bits_of_a_first_one() {
+    const MODEL: &str = "
+        agents 700
+        steps 10
+        param rate = 0.5
+        input start ~ uniform(0.5, 1.5)
+        state x = start
+        step { x = x * (1.0 + 0.1 * rate * uniform(0.0, 1.0)) + 0.01 * sin(start) }
+        output x
+    ";
+    let gradient = |mode, seed: u64, rate: f32, backend| {
+        let simulation = Simulation::compile(MODEL).expect("a model");
+        let simulation = simulation.seed(seed).backend(backend).param("rate", rate);
+        let found = simulation.expect("a param");
+        let found = found.differentiate("x", &["rate", "start"], mode);
+        let found = found
+            .expect("derivatives")
+            .gradient(Fold::Mean, &Control::default());
+        found.expect("a gradient")
+    };
+    for mode in [GradientMode::Forward, GradientMode::Reverse] {
+        let simulation = Simulation::compile(MODEL).expect("a model").seed(1);
+        let simulation = simulation.backend(Backend::Cpu);
+        let kept = simulation.differentiate("x", &["rate", "start"], mode);
+        let mut kept = kept.expect("derivatives");
+        for (seed, rate, backend) in [
+            (1, 0.5, Backend::Cpu),
+            (1, 0.75, Backend::Cpu),
+            (2, 0.75, Backend::Cpu),
+            (2, 0.25, Backend::Reference),
+        ] {
+            kept.set_seed(seed);
+            kept.set_param("rate", rate).expect("a param");
+            if backend == Backend::Reference {
+                kept.set_backend(backend);
+            }
+            let found = kept
+                .gradient(Fold::Mean, &Control::default())
+                .expect("a gradient");
+            let fresh = gradient(mode, seed, rate, backend);
+            assert_eq!(found.device, fresh.device);
+            assert_eq!(found.value.to_bits(), fresh.value.to_bits());
+            assert_eq!(found.slopes.len(), 2);
+            for (slope, other) in found.slopes.iter().zip(&fresh.slopes) {
+                assert_eq!(
+                    slope.value.to_bits(),
+                    other.value.to_bits(),
+                    "{mode:?} {seed} {rate}"
+                );
+                assert!(slope.value.is_finite() && slope.value > 0.0);
+            }
+        }
+    }
 }

@@ -19,6 +19,7 @@ use crate::{
     field::unknown_of,
     run::{Device, Run},
 };
+use backward::Backward;
 pub use check::{Agreement, CheckedComponent, GradientCheck};
 pub use loss::{Fold, Loss};
 use moments::{Moments, moments};
@@ -113,11 +114,7 @@ pub struct Differentiated {
 #[derive(Debug)]
 enum Programs {
     Forward(Vec<Block>),
-    Reverse {
-        programs: Box<gradient::Reverse>,
-        /// By float of [`Differentiated::wrt`]: its number among those of the programs.
-        columns: Vec<usize>,
-    },
+    Reverse(Box<Backward>),
 }
 
 /// A program, and the outputs of it that are derivatives.
@@ -374,6 +371,9 @@ impl Differentiated {
 
     /// [`Simulation::set_backend`] for the next evaluations.
     pub fn set_backend(&mut self, backend: Backend) {
+        if let Programs::Reverse(backward) = &mut self.programs {
+            backward.forget_backends();
+        }
         self.simulations()
             .for_each(|simulation| simulation.set_backend(backend));
     }
@@ -381,7 +381,7 @@ impl Differentiated {
     fn simulations(&mut self) -> impl Iterator<Item = &mut Simulation> {
         let blocks = match &mut self.programs {
             Programs::Forward(blocks) => blocks.as_mut_slice(),
-            Programs::Reverse { .. } => &mut [],
+            Programs::Reverse(_) => &mut [],
         };
         let blocks = blocks.iter_mut().map(|block| &mut block.simulation);
         std::iter::once(&mut self.base).chain(blocks)
@@ -391,7 +391,7 @@ impl Differentiated {
     pub fn mode(&self) -> GradientMode {
         match self.programs {
             Programs::Forward(_) => GradientMode::Forward,
-            Programs::Reverse { .. } => GradientMode::Reverse,
+            Programs::Reverse(_) => GradientMode::Reverse,
         }
     }
 
@@ -399,7 +399,7 @@ impl Differentiated {
     fn count(&self) -> usize {
         match &self.programs {
             Programs::Forward(blocks) => blocks.len(),
-            Programs::Reverse { .. } => 3,
+            Programs::Reverse(_) => 3,
         }
     }
 
@@ -506,8 +506,8 @@ impl Differentiated {
     ) -> Result<(), Error> {
         let blocks = match &self.programs {
             Programs::Forward(blocks) => blocks,
-            Programs::Reverse { programs, columns } => {
-                return each(0, self.run_backward(programs, columns, control)?);
+            Programs::Reverse(backward) => {
+                return each(0, self.run_backward(backward, control)?);
             }
         };
         let count = blocks.len();

@@ -61,7 +61,20 @@ impl Simulation {
         seeds: &[Seed],
         control: &Control<'_>,
     ) -> Result<Reversed, Error> {
-        let mut back = Back::new(self, programs, seeds.len())?;
+        let mut compiled = None;
+        self.reverse_with(programs, &mut compiled, seeds, control)
+    }
+
+    /// [`Simulation::reverse`] with the backends that an earlier call left in `compiled`, which must have
+    /// been for the same programs and options. Values may differ.
+    pub(super) fn reverse_with(
+        &self,
+        programs: &Reverse,
+        compiled: &mut Option<Compiled>,
+        seeds: &[Seed],
+        control: &Control<'_>,
+    ) -> Result<Reversed, Error> {
+        let mut back = Back::new(self, programs, compiled.take(), seeds.len())?;
         let steps = back.steps;
         let progress = Progressed::of(&back, seeds.len(), control);
         let control = &Control {
@@ -69,10 +82,10 @@ impl Simulation {
             ..*control
         };
         let segment = (f64::from(steps).sqrt().ceil() as u32).max(1);
-        let mut states = back.forward.begin()?;
+        let mut states = back.compiled.forward.begin()?;
         let mut kept = vec![states.saved.clone()];
         for step in (segment..steps).step_by(segment as usize) {
-            back.forward.advance(&mut states, step, control)?;
+            back.compiled.forward.advance(&mut states, step, control)?;
             progress.add(segment);
             kept.push(states.saved.clone());
         }
@@ -86,7 +99,7 @@ impl Simulation {
         }
         let run = match found {
             Some(run) => run,
-            None => back.forward.run_with(control)?,
+            None => back.compiled.forward.run_with(control)?,
         };
         if !programs.carried.is_empty() {
             for from in kept.iter().rev() {
@@ -99,22 +112,12 @@ impl Simulation {
             }
         }
         let to_single = |column: Vec<f64>| column.into_iter().map(|sum| sum as f32).collect();
+        *compiled = Some(back.compiled);
         let of_sweep = |sweep: Sweep| sweep.sums.into_iter().map(to_single).collect();
         Ok(Reversed {
             run,
             derivatives: sweeps.into_iter().map(of_sweep).collect(),
         })
-    }
-
-    /// A program that was made of the model, with the values of this simulation and more steps.
-    fn derived(&self, artifact: &Artifact, more_steps: u32) -> Result<Simulation, Error> {
-        let (launch, _) = self.identified()?;
-        let mut simulation = Simulation::from_artifact(artifact.clone());
-        simulation.settings = self.settings.clone();
-        simulation.options = self.options.clone();
-        simulation.instruction_set = self.instruction_set;
-        simulation.settings.steps = Some(launch.steps + more_steps);
-        Ok(simulation)
     }
 
     /// Runs a part of the run: the steps behind `saved`, up to `until`, exclusive. If that is before the last
@@ -174,34 +177,74 @@ impl<'a> Progressed<'a> {
     }
 }
 
-/// The programs that run backwards.
-struct Back<'a> {
-    programs: &'a Reverse,
+/// The programs as simulations, with the backends that their runs leave for the runs after them.
+#[derive(Debug)]
+pub(super) struct Compiled {
     forward: Simulation,
     step: Simulation,
     birth: Simulation,
+}
+
+impl Compiled {
+    /// With no backend yet.
+    fn new(programs: &Reverse) -> Compiled {
+        let simulation = |artifact: &Artifact| Simulation::from_artifact(artifact.clone());
+        Compiled {
+            forward: simulation(&programs.forward),
+            step: simulation(&programs.step),
+            birth: simulation(&programs.birth),
+        }
+    }
+
+    /// Takes over the values and options of the model. Those backwards have a step more than its run, so that
+    /// no part of theirs is the last one.
+    fn set(&mut self, model: &Simulation, steps: u32) {
+        let all = [
+            (&mut self.forward, 0),
+            (&mut self.step, 1),
+            (&mut self.birth, 1),
+        ];
+        for (simulation, more_steps) in all {
+            simulation.settings = model.settings.clone();
+            simulation.settings.steps = Some(steps + more_steps);
+            simulation.options = model.options.clone();
+            simulation.instruction_set = model.instruction_set;
+            simulation.forget_launch();
+        }
+    }
+}
+
+/// The programs on their way back.
+struct Back<'a> {
+    programs: &'a Reverse,
+    compiled: Compiled,
     agents: u32,
     steps: u32,
 }
 
 impl<'a> Back<'a> {
-    fn new(model: &Simulation, programs: &'a Reverse, sweeps: usize) -> Result<Back<'a>, Error> {
+    fn new(
+        model: &Simulation,
+        programs: &'a Reverse,
+        compiled: Option<Compiled>,
+        sweeps: usize,
+    ) -> Result<Back<'a>, Error> {
         let (launch, _) = model.identified()?;
+        let mut compiled = compiled.unwrap_or_else(|| Compiled::new(programs));
+        compiled.set(model, launch.steps);
         let mut back = Back {
             programs,
-            forward: model.derived(&programs.forward, 0)?,
-            step: model.derived(&programs.step, 1)?,
-            birth: model.derived(&programs.birth, 1)?,
+            compiled,
             agents: launch.agents,
             steps: launch.steps,
         };
         let zeros = |words: u32| vec![0.0_f32; words as usize * launch.agents as usize];
         for wanted in &programs.wanted {
-            (back.forward).set_input(&wanted.seed, zeros(wanted.field.values()))?;
+            (back.compiled.forward).set_input(&wanted.seed, zeros(wanted.field.values()))?;
         }
         for Carried { input, words, .. } in &programs.carried {
-            back.step.set_input(input, zeros(*words))?;
-            back.birth.set_input(input, zeros(*words))?;
+            back.compiled.step.set_input(input, zeros(*words))?;
+            back.compiled.birth.set_input(input, zeros(*words))?;
         }
         // States that are kept, those of a step on its way, and the sums of each sweep, in `f64`.
         let own = u64::from(programs.forward.manifest.state_words);
@@ -237,9 +280,12 @@ impl<'a> Back<'a> {
                 row[seed.place] = 1.0;
             }
             let rows = row.repeat(self.agents as usize);
-            self.forward.set_input(&wanted.seed, rows)?;
+            self.compiled.forward.set_input(&wanted.seed, rows)?;
         }
-        let (_, run) = self.forward.part_from(last.clone(), self.steps, control)?;
+        let (_, run) = self
+            .compiled
+            .forward
+            .part_from(last.clone(), self.steps, control)?;
         let run = run.expect("the run is at its end");
         let words = self.programs.step.manifest.state_words as usize - self.own_words();
         let mut columns = vec![vec![0; self.agents as usize]; words];
@@ -282,7 +328,11 @@ impl<'a> Back<'a> {
         let mut states = vec![from.clone()];
         while let Some(before) = states.last().filter(|state| state.step + 1 < until) {
             let next = before.step + 1;
-            states.push(self.forward.cut_from(before.clone(), next, control)?);
+            states.push(
+                self.compiled
+                    .forward
+                    .cut_from(before.clone(), next, control)?,
+            );
         }
         for before in states.into_iter().rev() {
             let step = before.step;
@@ -317,7 +367,10 @@ impl<'a> Back<'a> {
             progress: vec![progress.word(); self.agents as usize],
             ..Saved::default()
         };
-        let mut saved = self.step.cut_from(saved, before.step + 1, control)?;
+        let mut saved = self
+            .compiled
+            .step
+            .cut_from(saved, before.step + 1, control)?;
         sweep.columns = saved.states.split_off(self.own_words());
         Ok(())
     }
@@ -327,9 +380,9 @@ impl<'a> Back<'a> {
         self.collect(sweep, |by| by.step_word);
         for carried in &self.programs.carried {
             let values = rows(&sweep.columns[self.place(carried.word, carried.words)]);
-            self.step.set_input(&carried.input, values)?;
+            self.compiled.step.set_input(&carried.input, values)?;
         }
-        let mut saved = self.step.cut_from(Saved::default(), 1, control)?;
+        let mut saved = self.compiled.step.cut_from(Saved::default(), 1, control)?;
         sweep.columns = saved.states.split_off(self.own_words());
         Ok(())
     }
@@ -338,9 +391,9 @@ impl<'a> Back<'a> {
     fn birth(&mut self, sweep: &mut Sweep, control: &Control<'_>) -> Result<(), Error> {
         for carried in &self.programs.carried {
             let values = rows(&sweep.columns[self.place(carried.word, carried.words)]);
-            self.birth.set_input(&carried.input, values)?;
+            self.compiled.birth.set_input(&carried.input, values)?;
         }
-        let mut saved = self.birth.cut_from(Saved::default(), 0, control)?;
+        let mut saved = self.compiled.birth.cut_from(Saved::default(), 0, control)?;
         sweep.columns = saved.states.split_off(self.own_words());
         self.collect(sweep, |by| by.birth_word);
         Ok(())

@@ -4,9 +4,26 @@ use super::{Differentiated, Programs, Results, refusal};
 use crate::{
     control::Control,
     error::Error,
-    simulation::{Seed, Simulation},
+    simulation::{Seed, Simulation, reverse::Compiled},
 };
 use sim_compiler::{gradient, manifest::Field};
+use std::sync::{Mutex, PoisonError};
+
+/// What computes derivatives by reverse mode.
+#[derive(Debug)]
+pub(super) struct Backward {
+    programs: gradient::Reverse,
+    /// By float of [`Differentiated::wrt`]: its number among those of the programs.
+    columns: Vec<usize>,
+    /// What the last evaluation left for the next one.
+    compiled: Mutex<Option<Compiled>>,
+}
+
+impl Backward {
+    pub(super) fn forget_backends(&mut self) {
+        self.compiled = Mutex::default();
+    }
+}
 
 impl Simulation {
     /// The programs that run from the last step to the first.
@@ -22,10 +39,11 @@ impl Simulation {
             .collect();
         let column = |name: &String| floats.iter().position(|float| float == name);
         let columns = names.iter().map(column).collect::<Option<Vec<usize>>>();
-        Ok(Programs::Reverse {
-            programs: Box::new(programs),
+        Ok(Programs::Reverse(Box::new(Backward {
+            programs,
             columns: columns.expect("each name is that of a float, as `directions` has found"),
-        })
+            compiled: Mutex::default(),
+        })))
     }
 }
 
@@ -33,18 +51,22 @@ impl Differentiated {
     /// Runs the programs of reverse mode.
     pub(super) fn run_backward(
         &self,
-        programs: &gradient::Reverse,
-        columns: &[usize],
+        backward: &Backward,
         control: &Control<'_>,
     ) -> Result<Results, Error> {
         let seed = Seed {
             output: 0,
             place: self.column.1,
         };
-        let mut found = self.base.reverse(programs, &[seed], control)?;
+        // Taken out, so that evaluations by several threads need not wait for one another.
+        let kept = || (backward.compiled.lock()).unwrap_or_else(PoisonError::into_inner);
+        let mut compiled = kept().take();
+        let found = (self.base).reverse_with(&backward.programs, &mut compiled, &[seed], control);
+        *kept() = compiled;
+        let mut found = found?;
         let mut derivatives = found.derivatives.pop().unwrap_or_default();
         let values = self.column_values(&found.run, &self.column.0)?;
-        let own = (columns.iter()).map(|&column| std::mem::take(&mut derivatives[column]));
+        let own = (backward.columns.iter()).map(|&column| std::mem::take(&mut derivatives[column]));
         Ok(Results {
             columns: std::iter::once(values).chain(own).collect(),
             run: found.run,

@@ -98,7 +98,7 @@ impl Differentiated {
         let made;
         let blocks = match &self.programs {
             Programs::Forward(blocks) => blocks,
-            Programs::Reverse { .. } => {
+            Programs::Reverse(_) => {
                 made = self.base.forward(&self.column.0, &self.wrt)?;
                 &made
             }
