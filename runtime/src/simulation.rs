@@ -444,6 +444,15 @@ impl Simulation {
         (self.reusable.get_mut()).unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Takes over the values and options of a simulation whose model has the same params and inputs. A
+    /// backend that an earlier run left stays, and must be for these options.
+    fn set_as(&mut self, other: &Simulation) {
+        self.settings = other.settings.clone();
+        self.options = other.options.clone();
+        self.instruction_set = other.instruction_set;
+        self.forget_launch();
+    }
+
     fn forget_launch(&mut self) {
         let reusable = self.reusable_mut();
         reusable.launch = None;

@@ -93,14 +93,14 @@ fn greeks_are_those_of_the_paths_and_of_black_and_scholes() {
 
 /// Agents that read one another, which reverse mode does not take.
 const WORLDS: Model = (
-        "agents that read one another",
-        "world 5 agents 10 steps 6 param a = 0.3 state x = 0.1 * f32(member + 1)
-         world state m = 0.0
-         step { x += 0.1 * (sum(for other in world: a * sin(other.x - x)) + world[(member + 1) % 5].x * m) }
-         world step { m = m * 0.5 + a * mean(for other in world: other.x * other.x) }
-         output x",
-        &["a"],
-    );
+    "agents that read one another",
+    "world 5 agents 10 steps 6 param a = 0.3 state x = 0.1 * f32(member + 1)
+     world state m = 0.0
+     step { x += 0.1 * (sum(for other in world: a * sin(other.x - x)) + world[(member + 1) % 5].x * m) }
+     world step { m = m * 0.5 + a * mean(for other in world: other.x * other.x) }
+     output x",
+    &["a"],
+);
 
 /// All models whose derivatives are compared.
 fn models() -> impl Iterator<Item = Model> {

@@ -44,8 +44,8 @@ pub enum GradientMode {
     Auto,
     /// Tangents beside the values. Takes time in proportion to the number of floats.
     Forward,
-    /// Backwards through the run, with states kept every √steps steps: takes the same time for any number of
-    /// floats. Not for models with worlds.
+    /// Backwards through the run, with states kept every √steps steps: takes the same time for any number
+    /// of floats. Not for models with worlds.
     Reverse,
 }
 
@@ -243,9 +243,7 @@ impl Simulation {
     /// Another program with the values and options of this simulation, which keeps outputs.
     fn with_artifact(&self, artifact: Artifact) -> Simulation {
         let mut simulation = Simulation::from_artifact(artifact);
-        simulation.settings = self.settings.clone();
-        simulation.options = self.options.clone();
-        simulation.instruction_set = self.instruction_set;
+        simulation.set_as(self);
         simulation.keep = Keep {
             outputs: true,
             states: false,

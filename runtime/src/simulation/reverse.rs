@@ -1,10 +1,10 @@
 //! Derivatives by reverse mode: runs the programs of [`gradient::Reverse`] from the last step to the first.
 //!
-//! The states before every √steps-th step are kept as the model runs. From the last of these on, the states
-//! before each step of the segment are computed once more and kept, and the steps are taken backwards; then
-//! the same for the segment before it. So about `2 √steps` states per agent are in memory, and the model runs
-//! twice forward and once backwards. Each step is a part of a run of its own, with its number, so that it
-//! draws what it drew.
+//! The states before every √steps-th step are kept as the model runs. From the last of these on, the
+//! states before each step of the segment are computed once more and kept, and the steps are taken backwards;
+//! then the same for the segment before it. So about `2 √steps` states per agent are in memory, and the
+//! model runs twice forward and once backwards. Each step is a part of a run of its own, with its number, so
+//! that it draws what it drew.
 
 use super::{Simulation, execute::Asked};
 use crate::{
@@ -205,11 +205,8 @@ impl Compiled {
             (&mut self.birth, 1),
         ];
         for (simulation, more_steps) in all {
-            simulation.settings = model.settings.clone();
+            simulation.set_as(model);
             simulation.settings.steps = Some(steps + more_steps);
-            simulation.options = model.options.clone();
-            simulation.instruction_set = model.instruction_set;
-            simulation.forget_launch();
         }
     }
 }
