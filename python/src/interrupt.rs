@@ -44,13 +44,15 @@ pub(crate) fn refuse_fork() -> PyResult<()> {
 pub(crate) struct Watched<'a> {
     /// Whether this is the main thread, which alone handles signals.
     pub(crate) handles_signals: bool,
+    /// Whether the work is known to be so short that signals can wait for its end.
+    pub(crate) is_short: bool,
     /// Called with the agent-steps that are done, and all.
     pub(crate) progress: Option<&'a Bound<'a, PyAny>>,
 }
 
 /// Runs `work` without holding the interpreter lock. On the main thread, or with progress, another thread
 /// does it, and this one handles signals meanwhile: what a handler raises (`KeyboardInterrupt` by Ctrl-C)
-/// cancels the work.
+/// cancels the work. That costs two switches of threads, which short work is spared.
 ///
 /// # Errors
 /// What a handler of a signal raised, or the callback for progress.
@@ -60,7 +62,8 @@ pub(crate) fn run<T: Send>(
     work: impl FnOnce(&Control<'_>) -> T + Send,
 ) -> PyResult<T> {
     refuse_fork()?;
-    if !watched.handles_signals && watched.progress.is_none() {
+    let signals = watched.handles_signals && !watched.is_short;
+    if !signals && watched.progress.is_none() {
         return Ok(py.detach(|| work(&Control::default())));
     }
     let shared = Shared {

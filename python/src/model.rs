@@ -15,7 +15,11 @@ use sim_runtime::{
 use std::{
     collections::{BTreeMap, HashMap},
     sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
 };
+
+/// A run that is followed by one like it handles signals only after it, if it took less.
+const SHORT: Duration = Duration::from_millis(5);
 
 /// A compiled model.
 #[pyclass(frozen, module = "simc._simc")]
@@ -34,6 +38,8 @@ struct State {
     last: Option<Launch>,
     /// The settings that the simulation has.
     placed: Option<Settings>,
+    /// Whether the last run took less than [`SHORT`].
+    was_short: bool,
 }
 
 /// What a run is given.
@@ -102,6 +108,7 @@ impl Native {
                 simulation,
                 last: None,
                 placed: None,
+                was_short: false,
             }),
         })
     }
@@ -138,6 +145,7 @@ impl Native {
         };
         let watched = Watched {
             handles_signals,
+            is_short: self.is_short(&launch.settings),
             progress,
         };
         let run = interrupt::run(py, &watched, |control| {
@@ -150,6 +158,18 @@ impl Native {
 }
 
 impl Native {
+    /// Whether the run before this one had the same settings and was short.
+    fn is_short(&self, settings: &Settings) -> bool {
+        let state = self.state.try_lock();
+        state.is_ok_and(|state| {
+            state.was_short
+                && state
+                    .last
+                    .as_ref()
+                    .is_some_and(|last| last.settings == *settings)
+        })
+    }
+
     fn values(&self, values: &Bound<'_, PyDict>) -> PyResult<BTreeMap<String, (Role, Given)>> {
         let mut all = BTreeMap::new();
         for (name, value) in values {
@@ -234,9 +254,11 @@ impl State {
                 Variation::new()
             }
         };
+        let started = Instant::now();
         let mut done = None;
         let variations = [variation.seed(seed)];
         let result = (self.simulation).run_each(&variations, control, |_, run| done = Some(run));
+        self.was_short = started.elapsed() < SHORT;
         if result.is_err() {
             // The next launch must not vary one that cannot be bound.
             self.last = None;
