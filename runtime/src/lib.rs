@@ -95,7 +95,7 @@ pub use fault::{Fault, FaultValue};
 pub use fit::{Ended, Estimate, Fit, FitProgress, Fitted, Goal, Method, Watch};
 pub use gpu::{Preload, adapter_details, adapters, auto_adapter, preload};
 pub use memory::available as available_memory;
-pub use run::{Device, Report, Run};
+pub use run::{Device, Parts, Report, Run};
 pub use search::{
     Again, Aim, CmaEs, Crossover, Elite, Found, Generation, Genetic, OpenEs, Optimiser, Range,
     SavedSearch, Search, SearchEnded, SearchMethod, SearchSeconds, Searching,

@@ -45,6 +45,30 @@ pub(crate) enum Results {
     Summed(Sums),
 }
 
+/// Everything that a run has, by kind: see [`Run::into_parts`].
+#[derive(Debug)]
+pub struct Parts {
+    /// The outputs of agents; empty if they are not kept.
+    pub outputs: Vec<Column>,
+    /// For each agent the number of its steps and whether it stopped, as [`Progress::from_word`] decodes it;
+    /// empty if outputs are not kept.
+    ///
+    /// [`Progress::from_word`]: crate::Progress::from_word
+    pub progress: Vec<u32>,
+    /// By output of agents its statistics, one per element; `None` if outputs are kept.
+    pub statistics: Option<Vec<Vec<Statistics>>>,
+    /// The final states; empty if they are not kept.
+    pub states: Vec<Column>,
+    /// The outputs of worlds.
+    pub world_outputs: Vec<Column>,
+    /// The final states of worlds; empty if states are not kept.
+    pub world_states: Vec<Column>,
+    /// All that was recorded and observed.
+    pub series: Vec<Series>,
+    /// How the run was executed.
+    pub report: Report,
+}
+
 /// How a run was executed.
 #[derive(Clone, Debug)]
 pub struct Report {
@@ -229,6 +253,24 @@ impl Run {
         };
         all.extend(self.world_outputs);
         all
+    }
+
+    /// Takes the run apart, without copying values.
+    pub fn into_parts(self) -> Parts {
+        let (outputs, progress, statistics) = match self.results {
+            Results::Kept { outputs, progress } => (outputs, progress, None),
+            Results::Summed(sums) => (Vec::new(), Vec::new(), Some(sums.outputs)),
+        };
+        Parts {
+            outputs,
+            progress,
+            statistics,
+            states: self.states.unwrap_or_default(),
+            world_outputs: self.world_outputs,
+            world_states: self.world_states.unwrap_or_default(),
+            series: self.series,
+            report: self.report,
+        }
     }
 
     fn into_column(self, name: &str) -> Result<Column, Error> {

@@ -203,8 +203,7 @@ impl Simulation {
     /// (case-insensitive). It may be a software adapter.
     #[must_use]
     pub fn adapter(mut self, name: &str) -> Simulation {
-        self.options.adapter = Some(name.to_owned());
-        self.set_backend(Backend::Gpu);
+        self.set_adapter(Some(name));
         self
     }
 
@@ -227,7 +226,7 @@ impl Simulation {
     /// Whether to read back the final states. `false` saves time. Default: `true`.
     #[must_use]
     pub fn keep_states(mut self, keep: bool) -> Simulation {
-        self.keep.states = keep;
+        self.set_keep_states(keep);
         self
     }
 
@@ -236,7 +235,7 @@ impl Simulation {
     /// the GPU backend reduces large results on the device instead of reading them back. Default: `true`.
     #[must_use]
     pub fn keep_outputs(mut self, keep: bool) -> Simulation {
-        self.keep.outputs = keep;
+        self.set_keep_outputs(keep);
         self
     }
 
@@ -299,10 +298,29 @@ impl Simulation {
         self.forget_backend();
     }
 
+    /// [`Simulation::adapter`] in place; `None` forgets the name and leaves the backend.
+    pub fn set_adapter(&mut self, name: Option<&str>) {
+        self.options.adapter = name.map(str::to_owned);
+        match name {
+            Some(_) => self.set_backend(Backend::Gpu),
+            None => self.forget_backend(),
+        }
+    }
+
     /// [`Simulation::tuning`] in place.
     pub fn set_tuning(&mut self, tuning: Tuning) {
         self.options.tuning = tuning;
         self.forget_backend();
+    }
+
+    /// [`Simulation::keep_states`] in place.
+    pub fn set_keep_states(&mut self, keep: bool) {
+        self.keep.states = keep;
+    }
+
+    /// [`Simulation::keep_outputs`] in place.
+    pub fn set_keep_outputs(&mut self, keep: bool) {
+        self.keep.outputs = keep;
     }
 
     /// [`Simulation::param`] in place.
@@ -353,6 +371,16 @@ impl Simulation {
         self.settings.inputs.insert(name.to_owned(), values);
         self.forget_launch();
         Ok(())
+    }
+
+    /// Forgets the counts, the seed, and all params, tables and inputs that were set.
+    pub fn forget_settings(&mut self) {
+        let had_world = self.settings.world.is_some();
+        self.settings = Settings::default();
+        self.forget_launch();
+        if had_world {
+            self.forget_backend();
+        }
     }
 
     /// Names, types, shapes, defaults and documentation of the model's params, tables, inputs, states and

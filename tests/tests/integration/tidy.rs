@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 fn all() -> Vec<(PathBuf, String)> {
     [
-        "compiler", "format", "lsp", "runtime", "cli", "tests", "oracle",
+        "compiler", "format", "lsp", "runtime", "cli", "tests", "oracle", "python",
     ]
     .into_iter()
     .flat_map(sources)

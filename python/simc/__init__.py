@@ -1,0 +1,62 @@
+"""Sim models from Python.
+
+>>> import simc
+>>> model = simc.load("gbm.sim")                              # or simc.compile(source)
+>>> run = model.run(agents=1_000_000, seed=7, sigma=0.3)
+>>> run["payoff"]                                             # a NumPy array, a row per agent
+"""
+
+from ._manifest import Data, Field, Input, Param, SeriesField
+from ._model import Model, compile, load
+from ._report import Report, Telemetry
+from ._results import Derivatives, Elite, Estimate, Fit, Found, Gradient, Slope
+from ._run import Run, Series, Statistics, Summary
+from ._simc import __version__
+from ._sweep import Sweep, SweptStatistics
+from .errors import (
+    CompileError,
+    Diagnostic,
+    FaultError,
+    Fix,
+    Label,
+    RunError,
+    SimError,
+    Span,
+    UnknownNameError,
+)
+
+__all__ = [
+    "CompileError",
+    "Data",
+    "Derivatives",
+    "Diagnostic",
+    "Elite",
+    "Estimate",
+    "FaultError",
+    "Field",
+    "Fit",
+    "Fix",
+    "Found",
+    "Gradient",
+    "Input",
+    "Label",
+    "Model",
+    "Param",
+    "Report",
+    "Run",
+    "RunError",
+    "Series",
+    "SeriesField",
+    "SimError",
+    "Slope",
+    "Span",
+    "Statistics",
+    "Summary",
+    "Sweep",
+    "SweptStatistics",
+    "Telemetry",
+    "UnknownNameError",
+    "__version__",
+    "compile",
+    "load",
+]

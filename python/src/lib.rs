@@ -1,0 +1,36 @@
+//! The native module of the Python package `simc`: models, runs and arrays. The package's Python files make
+//! the public classes of it; `simc/_simc.pyi` has its types.
+//!
+//! In the order of their dependencies: `errors` raises exceptions, `interrupt` runs work that Ctrl-C ends,
+//! `values` reads values from Python, `launch` all that a run is given, `arrays` gives arrays to Python,
+//! `report` says how a run was done, `run` is the results, `sweep` those of many runs, `derive` derivatives,
+//! `optimise` fits and searches, `model` a compiled model.
+
+mod arrays;
+mod derive;
+mod errors;
+mod interrupt;
+mod launch;
+mod model;
+mod optimise;
+mod report;
+mod run;
+mod sweep;
+mod values;
+
+use pyo3::prelude::*;
+
+/// The native module.
+#[pymodule]
+mod _simc {
+    #[pymodule_export]
+    use crate::model::Native;
+    #[pymodule_export]
+    use crate::run::NativeRun;
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,286 @@
+//! Values from Python for params, tables and inputs: numbers, arrays, and what NumPy makes arrays of.
+
+use crate::errors::{self, Source, run_error};
+use numpy::{
+    Element, PyArrayDescrMethods, PyArrayDyn, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods,
+};
+use pyo3::{
+    prelude::*,
+    types::{PyBool, PyFloat, PyInt, PyString},
+};
+use sim_runtime::{Array, Error, Field, Role, Scalar};
+use std::sync::Arc;
+
+/// A value, converted.
+#[derive(Clone, Debug)]
+pub(crate) struct Given {
+    pub(crate) array: Array,
+    words: Arc<[u32]>,
+    shape: Vec<u32>,
+}
+
+/// Most words that are compared.
+const MOST_COMPARED: usize = 64;
+
+impl Given {
+    fn number(array: Array, word: u32) -> Given {
+        Given {
+            array,
+            words: Arc::new([word]),
+            shape: Vec::new(),
+        }
+    }
+
+    fn shaped(scalar: Scalar, words: Arc<[u32]>, shape: Vec<u32>) -> Given {
+        Given {
+            array: Array::shaped(scalar, Arc::clone(&words), shape.clone()),
+            words,
+            shape,
+        }
+    }
+
+    /// The bits of the values, row by row.
+    pub(crate) fn words(&self) -> &[u32] {
+        &self.words
+    }
+
+    /// Whether it is the same; many values never are.
+    pub(crate) fn is_same(&self, other: &Given) -> bool {
+        self.words.len() <= MOST_COMPARED
+            && self.words == other.words
+            && self.shape == other.shape
+            && self.array.scalar() == other.array.scalar()
+    }
+}
+
+/// What a value is for.
+#[derive(Clone, Copy)]
+pub(crate) struct For<'a> {
+    pub(crate) source: &'a Source,
+    pub(crate) role: Role,
+    pub(crate) field: &'a Field,
+}
+
+impl For<'_> {
+    /// Reads a value.
+    ///
+    /// # Errors
+    /// `RunError` for a wrong type, or a number that the field's type does not hold. Shapes are checked when
+    /// a run starts.
+    pub(crate) fn read(self, value: &Bound<'_, PyAny>) -> PyResult<Given> {
+        if let Ok(value) = value.cast::<PyBool>() {
+            let value = value.is_true();
+            return Ok(Given::number(value.into(), value.into()));
+        }
+        if value.cast::<PyFloat>().is_ok() {
+            let value: f64 = value.extract()?;
+            return self.float(value);
+        }
+        if value.cast::<PyInt>().is_ok() {
+            return self.integer(value);
+        }
+        if let Ok(text) = value.cast::<PyString>() {
+            return self.variant(&text.to_cow()?);
+        }
+        let array = self.as_array(value)?;
+        self.array(&array)
+    }
+
+    fn float(self, value: f64) -> PyResult<Given> {
+        if self.field.scalar == Scalar::F32 && value.is_finite() && (value as f32).is_infinite() {
+            return Err(self.not_representable(value));
+        }
+        let word = (value as f32).to_bits();
+        Ok(Given::number(value.into(), word))
+    }
+
+    fn integer(self, value: &Bound<'_, PyAny>) -> PyResult<Given> {
+        let Ok(whole) = value.extract::<i64>() else {
+            return Err(self.not_representable(value.extract().unwrap_or(f64::INFINITY)));
+        };
+        if let Ok(value) = i32::try_from(whole) {
+            let word = value.cast_unsigned();
+            return Ok(Given::number(value.into(), word));
+        }
+        if let Ok(value) = u32::try_from(whole) {
+            return Ok(Given::number(value.into(), value));
+        }
+        let float = whole as f32;
+        match self.field.scalar == Scalar::F32 && float as i128 == i128::from(whole) {
+            true => Ok(Given::number(float.into(), float.to_bits())),
+            false => Err(self.not_representable(whole as f64)),
+        }
+    }
+
+    fn variant(self, text: &str) -> PyResult<Given> {
+        let variants = &self.field.variants;
+        match variants.iter().position(|variant| variant == text) {
+            Some(number) => Ok(Given::number((number as u32).into(), number as u32)),
+            None if variants.is_empty() => Err(self.wrong_type("text")),
+            None => Err(run_error(
+                "E0707",
+                &format!(
+                    "{} `{}` has no variant `{text}`",
+                    self.role, self.field.name
+                ),
+                Some(&format!("its variants are {}", variants.join(", "))),
+            )),
+        }
+    }
+
+    /// An array of NumPy of anything that NumPy takes.
+    fn as_array<'py>(self, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyUntypedArray>> {
+        if let Ok(array) = value.cast::<PyUntypedArray>() {
+            return Ok(array.clone());
+        }
+        let helper = value.py().import("simc._arrays")?;
+        let array = helper.getattr("as_array")?.call1((value,))?;
+        Ok(array.cast_into::<PyUntypedArray>()?)
+    }
+
+    fn array(self, array: &Bound<'_, PyUntypedArray>) -> PyResult<Given> {
+        let dtype = array.dtype();
+        let native = matches!(dtype.byteorder(), b'=' | b'|');
+        let array = match native {
+            true => array.clone(),
+            false => {
+                let order = dtype.call_method1("newbyteorder", ("=",))?;
+                let converted = array.call_method1("astype", (order,))?;
+                converted.cast_into::<PyUntypedArray>()?
+            }
+        };
+        let wanted = self.field.scalar;
+        match (dtype.kind(), dtype.itemsize(), wanted) {
+            (b'f', 4, Scalar::F32) => self.words::<f32>(&array, Scalar::F32, f32::to_bits),
+            (b'f', 8, Scalar::F32) => self.doubles(&array),
+            (b'f', 2, Scalar::F32) => {
+                let array = array.call_method1("astype", ("float32",))?;
+                let array = array.cast_into::<PyUntypedArray>()?;
+                self.words::<f32>(&array, Scalar::F32, f32::to_bits)
+            }
+            (b'b', 1, Scalar::Bool) => self.words::<bool>(&array, Scalar::Bool, u32::from),
+            (b'i', 4, Scalar::I32) => self.words::<i32>(&array, Scalar::I32, i32::cast_unsigned),
+            (b'u', 4, Scalar::U32) => self.words::<u32>(&array, Scalar::U32, |word| word),
+            (b'i', _, Scalar::F32 | Scalar::I32 | Scalar::U32) => {
+                let array = array.call_method1("astype", ("int64",))?;
+                self.integers::<i64>(&array.cast_into()?)
+            }
+            (b'u', _, Scalar::F32 | Scalar::I32 | Scalar::U32) => {
+                let array = array.call_method1("astype", ("uint64",))?;
+                self.integers::<u64>(&array.cast_into()?)
+            }
+            _ => Err(self.wrong_type(&format!("an array of {}", dtype.str()?))),
+        }
+    }
+
+    /// The words of an array whose type is the field's.
+    fn words<T: Element + Copy>(
+        self,
+        array: &Bound<'_, PyUntypedArray>,
+        scalar: Scalar,
+        word: fn(T) -> u32,
+    ) -> PyResult<Given> {
+        let shape = self.shape(array)?;
+        let words = with_values(array, |values: &[T]| {
+            values.iter().map(|&value| word(value)).collect()
+        })?;
+        Ok(Given::shaped(scalar, words, shape))
+    }
+
+    fn doubles(self, array: &Bound<'_, PyUntypedArray>) -> PyResult<Given> {
+        let shape = self.shape(array)?;
+        let words: Result<Arc<[u32]>, f64> = with_values(array, |values: &[f64]| {
+            let beyond = |value: &&f64| value.is_finite() && (**value as f32).is_infinite();
+            match values.iter().find(beyond) {
+                Some(&value) => Err(value),
+                None => {
+                    let words = values.iter().map(|&value| (value as f32).to_bits());
+                    Ok(words.collect())
+                }
+            }
+        })?;
+        let words = words.map_err(|value| self.not_representable(value))?;
+        Ok(Given::shaped(Scalar::F32, words, shape))
+    }
+
+    fn integers<T: Element + Copy + Into<i128>>(
+        self,
+        array: &Bound<'_, PyUntypedArray>,
+    ) -> PyResult<Given> {
+        let shape = self.shape(array)?;
+        let scalar = self.field.scalar;
+        let word = |value: &T| {
+            let value: i128 = (*value).into();
+            let word = match scalar {
+                Scalar::F32 => {
+                    let float = value as f32;
+                    (float as i128 == value).then(|| float.to_bits())
+                }
+                Scalar::I32 => i32::try_from(value).ok().map(i32::cast_unsigned),
+                Scalar::U32 | Scalar::Bool => u32::try_from(value).ok(),
+            };
+            word.ok_or(value as f64)
+        };
+        let words: Result<Arc<[u32]>, f64> =
+            with_values(array, |values: &[T]| values.iter().map(word).collect())?;
+        let words = words.map_err(|value| self.not_representable(value))?;
+        Ok(Given::shaped(scalar, words, shape))
+    }
+
+    fn shape(self, array: &Bound<'_, PyUntypedArray>) -> PyResult<Vec<u32>> {
+        let lengths = array.shape().iter();
+        let lengths: Result<Vec<u32>, _> = lengths.map(|&length| length.try_into()).collect();
+        lengths.map_err(|_| {
+            run_error(
+                "E0704",
+                &format!(
+                    "{} `{}` was given an array of shape {:?}",
+                    self.role,
+                    self.field.name,
+                    array.shape()
+                ),
+                Some("a dimension is at most 4294967295"),
+            )
+        })
+    }
+
+    fn wrong_type(self, found: &str) -> PyErr {
+        let (role, name, scalar) = (self.role, &self.field.name, self.field.scalar.name());
+        let convert = match self.field.scalar {
+            Scalar::F32 => "astype(np.float32)",
+            Scalar::I32 => "astype(np.int32)",
+            Scalar::U32 => "astype(np.uint32)",
+            Scalar::Bool => "astype(bool)",
+        };
+        run_error(
+            "E0702",
+            &format!("{role} `{name}` holds {scalar}, but was given {found}"),
+            Some(&format!("convert the values first: `array.{convert}`")),
+        )
+    }
+
+    fn not_representable(self, value: f64) -> PyErr {
+        errors::of(
+            self.source,
+            &Error::NotRepresentable {
+                role: self.role,
+                name: self.field.name.clone(),
+                expected: self.field.scalar,
+                value,
+            },
+        )
+    }
+}
+
+/// Calls `read` with the values of an array in row-major order, copied only if they do not lie so.
+fn with_values<T: Element + Copy, R>(
+    array: &Bound<'_, PyUntypedArray>,
+    read: impl FnOnce(&[T]) -> R,
+) -> PyResult<R> {
+    let array = match array.is_c_contiguous() {
+        true => array.clone(),
+        false => array.call_method0("copy")?.cast_into()?,
+    };
+    let array = array.cast::<PyArrayDyn<T>>()?.readonly();
+    Ok(read(array.as_slice()?))
+}
