@@ -25,7 +25,7 @@ const SHORT: Duration = Duration::from_millis(5);
 #[pyclass(frozen, module = "simc._simc")]
 pub(crate) struct Native {
     source: Source,
-    manifest: Manifest,
+    pub(crate) manifest: Manifest,
     /// By name what a launch sets.
     borders: HashMap<String, (Role, Field)>,
     state: Mutex<State>,
