@@ -27,7 +27,7 @@ const SHORT: Duration = Duration::from_millis(5);
 #[pyclass(frozen, module = "simc._simc")]
 pub(crate) struct Native {
     source: Source,
-    manifest: Manifest,
+    pub(crate) manifest: Manifest,
     borders: Borders,
     state: Mutex<State>,
 }

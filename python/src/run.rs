@@ -41,6 +41,9 @@ pub(crate) struct NativeRun {
     /// Name, whose values they are, steps, values.
     #[pyo3(get)]
     series: Py<PyList>,
+    /// The sums behind observed means, by name.
+    #[pyo3(get)]
+    series_sums: Py<PyDict>,
     fields: Vec<Field>,
     /// If outputs are not kept.
     summed: Option<Summed>,
@@ -73,6 +76,7 @@ impl NativeRun {
             (names.zip(all).collect(), steps, stopped)
         });
         Ok(NativeRun {
+            series_sums: sums(py, &series)?,
             outputs: by_name(py, outputs)?,
             states: by_name(py, states)?,
             world_outputs: by_name(py, world_outputs)?,
@@ -177,6 +181,20 @@ fn by_name(py: Python<'_>, columns: Vec<Column>) -> PyResult<Py<PyDict>> {
         all.set_item(name, array(py, column)?)?;
     }
     Ok(all.unbind())
+}
+
+fn sums(py: Python<'_>, all: &[Series]) -> PyResult<Py<PyDict>> {
+    let found = PyDict::new(py);
+    for series in all {
+        if let Some(values) = &series.sums {
+            let column = Column {
+                values: values.clone(),
+                ..series.column.clone()
+            };
+            found.set_item(&series.column.field.name, array(py, column)?)?;
+        }
+    }
+    Ok(found.unbind())
 }
 
 fn listed(py: Python<'_>, series: Vec<Series>) -> PyResult<Py<PyList>> {

@@ -24,6 +24,9 @@ pub struct Series {
     /// of `world observe` and `(samples, dimensions…)` of `observe`. Vectors have their components as the
     /// last dimension; quantiles and bins are a dimension.
     pub column: Column,
+    /// For a mean, the sums before they were divided, as `column` has the means. Sums of parts of a population
+    /// add up to those of all; of means that is true up to roundings only.
+    pub sums: Option<Values>,
 }
 
 impl Series {
@@ -62,6 +65,7 @@ impl Series {
         let sampling = manifest.samplings[series.sampling as usize];
         let samples = sampling.samples(counts.steps);
         let width = series.field.words() as usize;
+        let mut sums = None;
         let (rows, words) = match &series.fold {
             None => (None, words),
             Some(fold) => {
@@ -76,10 +80,16 @@ impl Series {
                     .for_each(|(found, row)| {
                         let each = found.chunks_mut(width).zip(row.chunks(row.len() / groups));
                         for (found, values) in each {
-                            let agents = counts.agents as usize / groups;
-                            combine(&series.field, fold, values, agents, found);
+                            combine(&series.field, fold, values, found);
                         }
                     });
+                if *fold == SeriesFold::Mean {
+                    sums = Some(Values::from_words(series.field.scalar, found.clone()));
+                    let agents = (counts.agents as usize / groups) as f32;
+                    for word in &mut found {
+                        *word = (f32::from_bits(*word) / agents).to_bits();
+                    }
+                }
                 (Some(groups), found)
             }
         };
@@ -97,6 +107,7 @@ impl Series {
                 shape,
                 values: Values::from_words(series.field.scalar, words),
             },
+            sums,
         }
     }
 }
@@ -153,15 +164,11 @@ impl Places {
     }
 }
 
-/// Combines stored values, of agents or of units, to what the fold is of `agents` agents.
-fn combine(field: &Field, fold: &SeriesFold, values: &[u32], agents: usize, found: &mut [u32]) {
+/// Combines stored values, of agents or of units, to what the fold is of all; for a mean, to their sum.
+fn combine(field: &Field, fold: &SeriesFold, values: &[u32], found: &mut [u32]) {
     match fold {
-        SeriesFold::Sum | SeriesFold::Count => tree(field.scalar, add, values, found),
-        SeriesFold::Mean => {
+        SeriesFold::Sum | SeriesFold::Count | SeriesFold::Mean => {
             tree(field.scalar, add, values, found);
-            for word in found {
-                *word = (f32::from_bits(*word) / agents as f32).to_bits();
-            }
         }
         SeriesFold::Min => tree(field.scalar, least, values, found),
         SeriesFold::Max => tree(field.scalar, most, values, found),

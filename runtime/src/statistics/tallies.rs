@@ -1,9 +1,14 @@
 //! The moments of outputs that come in batches of agents.
 
-use super::{Moments, Tally, rows};
+use super::{Exact, Moments, Tally, rows};
 use crate::values::{Column, Values};
 use rayon::prelude::*;
 use sim_compiler::manifest::{Field, Scalar};
+
+/// Bytes of a row before its sums.
+const HEAD_BYTES: usize = 24;
+/// Bytes of a row.
+const ROW_BYTES: usize = HEAD_BYTES + Exact::BYTES as usize;
 
 /// The moments of an output that comes in batches of agents. They are exact, however it is cut, and have the
 /// bits of [`Column::statistics`] of all agents. (Quartiles would need all values at once.)
@@ -56,6 +61,49 @@ impl Tallies {
         }
     }
 
+    /// Adds what other tallies of the same output hold: the moments are then those of the values of both.
+    pub fn merge(&mut self, other: &Tallies) {
+        for (tally, other) in self.rows.iter_mut().zip(&other.rows) {
+            tally.merge(other);
+        }
+    }
+
+    /// As bytes, for another process: of each row the counts, the extremes and the sums, all little-endian.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(self.rows.len() * ROW_BYTES);
+        for tally in &self.rows {
+            bytes.extend(tally.count.to_le_bytes());
+            bytes.extend(tally.nan.to_le_bytes());
+            bytes.extend(tally.least.to_le_bytes());
+            bytes.extend(tally.most.to_le_bytes());
+            let Exact { sums, squares } = &tally.exact;
+            let all = sums.iter().chain(squares.iter());
+            bytes.extend(all.flat_map(|sum| sum.to_le_bytes()));
+        }
+        bytes
+    }
+
+    /// What [`Tallies::to_bytes`] gave for the same output; `None` for bytes of another length.
+    pub fn from_bytes(field: &Field, bytes: &[u8]) -> Option<Tallies> {
+        let mut tallies = Tallies::new(field);
+        if bytes.len() != tallies.rows.len() * ROW_BYTES {
+            return None;
+        }
+        for (tally, row) in tallies.rows.iter_mut().zip(bytes.chunks_exact(ROW_BYTES)) {
+            let (head, sums) = row.split_at(HEAD_BYTES);
+            let long = |at: usize| head[at..].first_chunk().map(|it| u64::from_le_bytes(*it));
+            let word = |at: usize| head[at..].first_chunk().map(|it| u32::from_le_bytes(*it));
+            (tally.count, tally.nan) = (long(0)?, long(8)?);
+            (tally.least, tally.most) = (word(16)?, word(20)?);
+            let Exact { sums: all, squares } = &mut tally.exact;
+            let all = all.iter_mut().chain(squares.iter_mut());
+            for (sum, bytes) in all.zip(sums.chunks_exact(size_of::<u128>())) {
+                *sum = u128::from_le_bytes(*bytes.first_chunk()?);
+            }
+        }
+        Some(tallies)
+    }
+
     /// Those of the values so far, with the rows of [`Column::statistics`].
     pub fn moments(&self) -> Vec<Moments> {
         let moments = |tally: &Tally| {
@@ -90,8 +138,17 @@ mod tests {
         let mut tallies = Tallies::new(&field);
         for (from, to) in [(0, 1), (1, 70_000), (70_000, 200_000)] {
             let part = words[2 * from..2 * to].to_vec();
-            tallies.add(&Column::new(&field, (to - from) as u32, part));
+            let mut tally = Tallies::new(&field);
+            tally.add(&Column::new(&field, (to - from) as u32, part));
+            let bytes = tally.to_bytes();
+            assert!(Tallies::from_bytes(&field, &bytes[1..]).is_none());
+            let again = Tallies::from_bytes(&field, &bytes);
+            tallies.merge(&again.expect("it has the bytes of a tally"));
         }
+        let part = words[..2].to_vec();
+        let mut twice = tallies.clone();
+        twice.add(&Column::new(&field, 1, part));
+        assert_eq!(twice.moments()[0].count, tallies.moments()[0].count + 1);
         for (moments, all) in tallies.moments().iter().zip(&all) {
             assert_eq!((moments.count, moments.nan), (all.count, all.nan));
             assert_eq!((moments.mean, moments.deviation), (all.mean, all.deviation));

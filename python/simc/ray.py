@@ -1,0 +1,173 @@
+"""Runs on a cluster of Ray: the line of one machine, on many.
+
+>>> import simc, simc.ray
+>>> model = simc.load("gbm.sim")
+>>> run = simc.ray.run(model, agents=10**9, out="paths")
+>>> run.summary()
+
+The population is cut into shards of consecutive agents. Each is a task of Ray, and all together have
+the bits of a run in one process. A task that is lost with its process or its machine is repeated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from ._model import Model
+from ._progress import Progress
+from ._sharded import ShardedReport, ShardedRun, Wanted
+from ._sharded import run as _run_sharded
+from ._shards import ShardReport
+from .errors import RunError
+
+try:
+    import ray as _ray
+except ImportError as _error:
+    raise RunError("ray", "`simc.ray` needs the package ray", "pip install ray") from _error
+
+__all__ = ["ShardReport", "ShardedReport", "ShardedRun", "run"]
+
+
+def run(
+    model: Model,
+    *,
+    agents: int | None = None,
+    steps: int | None = None,
+    seed: int = 0,
+    backend: str | None = None,
+    adapter: str | None = None,
+    world: int | None = None,
+    shards: int | None = None,
+    params: Mapping[str, Any] | None = None,
+    inputs: Mapping[str, Any] | None = None,
+    data: Mapping[str, Any] | None = None,
+    outputs: Sequence[str] | None = None,
+    out: str | None = None,
+    statistics: bool = True,
+    quartiles: bool = True,
+    histograms: Mapping[str, tuple[float, float, int]] | None = None,
+    records: bool | None = None,
+    check: bool = False,
+    cpus: float = 1.0,
+    gpus: float = 0.0,
+    resources: Mapping[str, float] | None = None,
+    retries: int = 3,
+    progress: bool | Progress = False,
+    **values: Any,
+) -> ShardedRun:
+    """Runs a model on the cluster that ``ray`` is connected to; without one, on this machine.
+
+    ``shards`` is the most into which the population is cut; by default four for each that runs at a
+    time. ``cpus``, ``gpus`` and ``resources`` are what a shard takes of a machine. ``backend`` is
+    ``gpu`` if a shard takes GPUs, else ``cpu``, unless given: all shards have the same.
+
+    ``outputs`` names the outputs to keep, all by default; ``[]`` keeps none. They are arrays of the
+    result, or with ``out="directory"`` Parquet files, one per shard, in a directory that all
+    machines share. ``statistics`` takes those of all outputs; their ``quartiles`` need a second
+    pass, over arrays or files if they are kept, else over a second run. ``histograms`` has by
+    output the ends and the number of bins. ``records`` says whether to keep what is recorded of
+    each agent.
+
+    A shard that is lost with its process or machine is repeated up to ``retries`` times.
+    Params, inputs and tables are given as to `Model.run`.
+    """
+    given = model._joined(values, params, inputs, data)
+    chosen = ("gpu" if gpus else "cpu") if backend is None else backend
+    wanted = Wanted(
+        agents=agents,
+        steps=steps,
+        seed=seed,
+        backend=chosen,
+        adapter=adapter,
+        world=world,
+        shards=shards,
+        outputs=outputs,
+        out=out,
+        statistics=statistics,
+        quartiles=quartiles,
+        histograms=histograms,
+        records=records,
+        check=check,
+        progress=progress,
+        threads=max(1, int(cpus)),
+    )
+    return _run_sharded(_Cluster(cpus, gpus, resources, retries), model, wanted, given)
+
+
+class _Cluster:
+    """Functions as tasks of Ray."""
+
+    def __init__(
+        self, cpus: float, gpus: float, resources: Mapping[str, float] | None, retries: int
+    ) -> None:
+        if retries < 0:
+            raise RunError("E0703", f"`retries` is {retries}, and is at least 0", "retries=3")
+        if not _ray.is_initialized():
+            _ray.init()
+        self._options: dict[str, Any] = {
+            "num_cpus": cpus,
+            "num_gpus": gpus,
+            "resources": dict(resources or {}),
+            "max_retries": retries,
+            # A file system that is away for a moment; errors of models are the same each time.
+            "retry_exceptions": [OSError],
+        }
+        self._retries = retries
+        needs = {"CPU": cpus, "GPU": gpus, **(resources or {})}
+        self._needs = {name: amount for name, amount in needs.items() if amount > 0}
+        self._slots = self._count_slots()
+
+    def _count_slots(self) -> int:
+        slots = 0
+        for node in _ray.nodes():
+            if node["Alive"]:
+                has = node["Resources"]
+                each = [int(has.get(name, 0.0) / need) for name, need in self._needs.items()]
+                slots += min(each, default=1)
+        if slots == 0:
+            needs = ", ".join(f"{amount:g} {name}" for name, amount in self._needs.items())
+            raise RunError(
+                "ray",
+                f"no machine of the cluster has what a shard takes: {needs}",
+                "lower `cpus`, `gpus` or `resources`, or start machines that have it",
+            )
+        return slots
+
+    def slots(self) -> int:
+        return self._slots
+
+    def share(self, value: Any) -> Any:
+        return _ray.put(value)
+
+    def results(
+        self, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]
+    ) -> Iterator[tuple[int, Any]]:
+        task = _ray.remote(function)
+        places = {}
+        for place, call in enumerate(calls):
+            name = f"simc {function.__name__} {place}"
+            places[task.options(name=name, **self._options).remote(*call)] = place
+        try:
+            while places:
+                done, _ = _ray.wait(list(places), num_returns=1)
+                for reference in done:
+                    result = self._result(reference, places[reference])
+                    yield places.pop(reference), result
+        finally:
+            for reference in places:
+                _ray.cancel(reference, force=True)
+
+    def _result(self, reference: Any, place: int) -> Any:
+        try:
+            return _ray.get(reference)
+        except _ray.exceptions.RayTaskError as error:
+            cause = getattr(error, "cause", None)
+            raise (cause if isinstance(cause, Exception) else error) from None
+        except _ray.exceptions.RayError as error:
+            kind = type(error).__name__
+            raise RunError(
+                "ray",
+                f"shard {place} was lost, and {self._retries} repetitions of it: {kind}",
+                "look for machines that lack memory, or give smaller ones by `shards`",
+            ) from error
