@@ -175,7 +175,7 @@ def _names(ax: Axes, quantity: Quantity) -> None:
         notes.append(f"the {_MOST_NAMES} most frequent of {len(names)} names")
     shares = [float(counts[row] / total) for row in rows]
     bars = ax.barh([names[row] for row in rows], shares)
-    ax.bar_label(bars, [f"{100 * share:.3g} %" for share in shares], padding=3, fontsize="small")
+    ax.bar_label(bars, [f"{100 * share:.4g} %" for share in shares], padding=3, fontsize="small")
     ax.invert_yaxis()
     ax.set_xlim(0, 1.18 * max(shares))
     ax.set_xticks([])

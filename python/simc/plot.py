@@ -68,7 +68,7 @@ def run(run: Run, *names: str, ax: Any = None, kind: str | None = None) -> Figur
     report = run.report
     counts = [
         f"{count(report.agents)} agents",
-        f"{count(report.worlds)} worlds" if report.worlds > 1 else "",
+        f"{count(report.worlds)} worlds" if run.model._manifest.has_worlds else "",
         f"{count(report.steps)} steps" if report.steps else "",
         f"seed {report.seed}",
     ]
