@@ -60,9 +60,7 @@ def distribution(given: NDArray[Any]) -> Distribution:
             rest = finite[~np.isin(finite, values)]
         else:
             counts = np.empty(0, dtype=np.int64)
-        edges, is_logarithmic = _edges(
-            sample[~np.isin(sample, values)], finite, values, is_whole
-        )
+        edges, is_logarithmic = _edges(sample[~np.isin(sample, values)], finite, values, is_whole)
         bins = np.histogram(rest, edges)[0].astype(np.int64)
         outside = len(rest) - int(bins.sum())
     return Distribution(
@@ -89,9 +87,7 @@ def sampled(values: NDArray[Any], most: int, axis: int = 0) -> NDArray[Any]:
     return np.take(values, np.sort(chosen), axis=axis)
 
 
-def _few(
-    finite: Floats, sample: Floats, is_whole: bool
-) -> tuple[Floats, NDArray[np.int64]] | None:
+def _few(finite: Floats, sample: Floats, is_whole: bool) -> tuple[Floats, NDArray[np.int64]] | None:
     """The different values and how many there are of each, if these are few."""
     if not len(finite):
         return np.empty(0), np.empty(0, dtype=np.int64)
@@ -112,9 +108,7 @@ def _heavy(sample: Floats, share: float) -> Floats:
     return found
 
 
-def _edges(
-    sample: Floats, finite: Floats, heavy: Floats, is_whole: bool
-) -> tuple[Floats, bool]:
+def _edges(sample: Floats, finite: Floats, heavy: Floats, is_whole: bool) -> tuple[Floats, bool]:
     """Borders of bins, and whether they are equal in logarithms."""
     low, high = float(finite.min()), float(finite.max())
     if not len(sample):

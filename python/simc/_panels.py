@@ -94,8 +94,15 @@ def head(ax: Axes, title: str, notes: Sequence[str] = ()) -> None:
     note = " · ".join(each for each in notes if each)
     ax.set_title(title, loc="left", pad=18 if note else 6)
     if note:
-        place = {"xy": (0, 1), "xycoords": "axes fraction", "textcoords": "offset points"}
-        ax.annotate(note, xytext=(0, 5), fontsize="small", va="bottom", **place)
+        ax.annotate(
+            note,
+            xy=(0, 1),
+            xycoords="axes fraction",
+            xytext=(0, 5),
+            textcoords="offset points",
+            fontsize="small",
+            va="bottom",
+        )
 
 
 def histogram(ax: Axes, quantity: Quantity) -> None:
@@ -205,7 +212,7 @@ def pair(ax: Axes, x: Quantity, y: Quantity) -> None:
     across, up = finite
     notes = [f"{count(finite.shape[1])} {x.owner}"]
     with np.errstate(invalid="ignore", divide="ignore"):
-        r = float(np.corrcoef(finite)[0, 1]) if finite.shape[1] > 1 else np.nan
+        r = float(np.asarray(np.corrcoef(finite))[0, 1]) if finite.shape[1] > 1 else np.nan
     if np.isfinite(r):
         notes.append(f"correlation {r:.3f}")
     if finite.shape[1] < both.shape[1]:
@@ -268,9 +275,7 @@ def quantiles(ax: Axes, quantity: Quantity, shares: Sequence[float]) -> None:
     _over_steps(ax, quantity, [f"quantiles {names}"])
 
 
-def heat_map(
-    ax: Axes, quantity: Quantity, edges: tuple[float, float] | None
-) -> None:
+def heat_map(ax: Axes, quantity: Quantity, edges: tuple[float, float] | None) -> None:
     """Many numbers per sample: bins of a histogram, or elements."""
     assert quantity.steps is not None
     values = quantity.values.reshape(len(quantity.values), -1).astype(np.float64)
@@ -359,7 +364,11 @@ def _drawstyle(quantity: Quantity) -> str:
 def _band_note(rows: Array, quantity: Quantity) -> str:
     total = quantity.values.shape[1 if quantity.steps is not None else 0]
     of = quantity.owner
-    return f"{count(len(rows))} of {count(total)} {of}" if len(rows) < total else f"{count(total)} {of}"
+    return (
+        f"{count(len(rows))} of {count(total)} {of}"
+        if len(rows) < total
+        else f"{count(total)} {of}"
+    )
 
 
 def _fan(ax: Axes, places: Array, values: Array) -> None:
@@ -379,9 +388,7 @@ def _fan(ax: Axes, places: Array, values: Array) -> None:
     ax.plot(places, means, "--", color=line.get_color(), linewidth=1, label="mean")
 
 
-def _bands(
-    ax: Axes, places: Array, columns: Sequence[Array], labels: Sequence[str] = ()
-) -> None:
+def _bands(ax: Axes, places: Array, columns: Sequence[Array], labels: Sequence[str] = ()) -> None:
     """Bands between the outermost columns, the next ones, and so on."""
     for outer in range(len(columns) // 2):
         label = labels[outer] if outer < len(labels) else None
@@ -401,7 +408,7 @@ def _name_curves(ax: Axes, quantity: Quantity, places: Array, values: Array) -> 
     names = quantity.names
     numbers = values.reshape(len(values), -1)
     shares = np.array([(numbers == at).mean(axis=1) for at in range(len(names))])
-    order = range(len(names))
+    order = list(range(len(names)))
     if len(names) > CURVES:
         order = sorted(np.argsort(-shares.mean(axis=1), kind="stable")[:CURVES].tolist())
     for at in order:

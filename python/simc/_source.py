@@ -58,7 +58,9 @@ def highlighted(source: str) -> list[str]:
         return [html.escape(line) for line in source.split("\n")]
     lexer = SimLexer(stripnl=False, ensurenl=False)
     found: str = highlight(source, lexer, HtmlFormatter(nowrap=True))
-    return found.removesuffix("\n").split("\n") if source else []
+    lines = found.split("\n")
+    count = source.count("\n") + 1
+    return (lines + [""] * count)[:count]
 
 
 def model_html(model: Model, is_open: bool = True) -> str:
@@ -98,7 +100,9 @@ def _table(model: Model) -> str:
     for kind, fields in groups:
         for field in fields:
             cells = [_kind(kind, field), field.name, field.type, _details(field), field.doc.strip()]
-            rows.append("<tr>" + "".join(f"<td>{html.escape(each)}</td>" for each in cells) + "</tr>")
+            rows.append(
+                "<tr>" + "".join(f"<td>{html.escape(each)}</td>" for each in cells) + "</tr>"
+            )
     if not rows:
         return ""
     titles = ("", "name", "type", "values", "")
@@ -178,7 +182,9 @@ def _excerpt(
             continue
         text = plain[span.line - 1]
         if span.line != shown:
-            parts.append(f'<span class="number">{span.line:>{width}} │ </span>{lines[span.line - 1]}')
+            parts.append(
+                f'<span class="number">{span.line:>{width}} │ </span>{lines[span.line - 1]}'
+            )
             shown = span.line
         # A label over several lines is marked to the end of its first one.
         length = max(min(span.end - span.start, len(text) - span.column + 1), 1)

@@ -86,9 +86,7 @@ class _Swept:
     notes: tuple[str, ...] = ()
 
 
-def panels(
-    sweep: Sweep, names: Sequence[str], statistic: str
-) -> list[Callable[[Axes], None]]:
+def panels(sweep: Sweep, names: Sequence[str], statistic: str) -> list[Callable[[Axes], None]]:
     """The plots of the named results, or of all."""
     observed = {each.name: each for each in sweep.model.series if each.of == "population"}
     chosen = list(names) or [*sweep, *observed]
@@ -121,7 +119,8 @@ def _axes(sweep: Sweep) -> list[_Axis]:
             variants = param.variants or (("false", "true") if param.scalar == "bool" else ())
             label = first_sentence(param.doc) or name
             label = label if label == name else f"{label}: {name}"
-        places, ticks = np.asarray(values), ()
+        places = np.asarray(values)
+        ticks: tuple[str, ...] = ()
         if variants:
             ticks = tuple(variants[int(each)] for each in places)
             places = np.arange(len(ticks))
@@ -163,9 +162,7 @@ def _of_output(
     if statistic != "mean":
         label = f"{statistic} of {label}"
     results = [
-        _Swept(
-            each, label, rows[..., at], None if spreads is None else spreads[..., at], notes
-        )
+        _Swept(each, label, rows[..., at], None if spreads is None else spreads[..., at], notes)
         for at, each in enumerate(names)
     ]
     if only is not None:
@@ -235,9 +232,7 @@ def _elements(ax: Axes, axis: _Axis, name: str, label: str, values: Array) -> No
     head(ax, name)
 
 
-def _against(
-    ax: Axes, sweep: Sweep, axis: _Axis, swept: _Swept, is_grid: bool, at: int
-) -> None:
+def _against(ax: Axes, sweep: Sweep, axis: _Axis, swept: _Swept, is_grid: bool, at: int) -> None:
     """Each point against one of the params."""
     if is_grid:
         lengths = [1] * swept.values.ndim
@@ -261,7 +256,9 @@ def _against(
 def _curves(ax: Axes, sweep: Sweep, name: str) -> None:
     """An observation at each point, over steps."""
     series = sweep.observed(name)
-    values = series.values.reshape(-1, len(series.steps), *series.values.shape[len(sweep.shape) + 1 :])
+    values = series.values.reshape(
+        -1, len(series.steps), *series.values.shape[len(sweep.shape) + 1 :]
+    )
     if values.ndim > 2:
         raise RunError(
             "plot",
@@ -269,7 +266,7 @@ def _curves(ax: Axes, sweep: Sweep, name: str) -> None:
             f"draw them with matplotlib from `sweep.observed('{name}')`",
         )
     total = len(values)
-    chosen = np.arange(0, total, max(-(-total // _MOST_CURVES), 1))
+    chosen = range(0, total, max(-(-total // _MOST_CURVES), 1))
     names = list(sweep.points)
     first = sweep.points[names[0]]
     field = next(each for each in sweep.model.series if each.name == name)
@@ -285,7 +282,7 @@ def _curves(ax: Axes, sweep: Sweep, name: str) -> None:
         norm = colors.Normalize(float(places.min()), float(places.max()))
         scale = cm.ScalarMappable(norm, rcParams["image.cmap"])
         for row in chosen:
-            ax.plot(series.steps, values[row], color=scale.to_rgba(float(places[row])), lw=1)
+            ax.plot(series.steps, values[row], color=scale.cmap(norm(float(places[row]))), lw=1)
         ax.figure.colorbar(scale, ax=ax, label=names[0])
     left_out = f"{len(chosen)} of {total} points" if len(chosen) < total else ""
     head(ax, name, [left_out])
@@ -298,5 +295,5 @@ def _value(sweep: Sweep, name: str, row: int) -> str:
     value = sweep.points[name][row]
     param = sweep.model.params.get(name)
     if param is not None and param.variants:
-        return param.variants[int(value)]
+        return str(param.variants[int(value)])
     return significant(float(value), 5) if np.ndim(value) == 0 else f"value {row}"

@@ -46,7 +46,12 @@ class SimLexer(RegexLexer):
 
     tokens: ClassVar[dict[str, list[Any]]] = {
         "root": [
-            (r"\s+", Whitespace),
+            (
+                r"(?m)^([^\S\n]*)(agents|steps|world|seed|expect)\b(?=\s+[\w.(!\-])",
+                bygroups(Whitespace, Keyword.Declaration),
+            ),
+            (r"\n", Whitespace),
+            (r"[^\S\n]+", Whitespace),
             (r"(//!|///(?!/))[^\n]*", String.Doc),
             (r"//[^\n]*", Comment.Single),
             (r"/\*", Comment.Multiline, "comment"),
@@ -72,8 +77,10 @@ class SimLexer(RegexLexer):
                 r"\bworld\b(?=\s+(input|state|output|observe|step)\b)",
                 Keyword.Declaration,
             ),
-            (r"(?m)(?:^|(?<=\{))(\s*)(agents|steps|world|seed|expect)\b(?=\s+[\w.(!\-])",
-             bygroups(Whitespace, Keyword.Declaration)),
+            (
+                r"(\{)(\s*)(agents|steps|world|seed|expect)\b(?=\s+[\w.(!\-])",
+                bygroups(Punctuation, Whitespace, Keyword.Declaration),
+            ),
             (r'\b(test|from)\b(?=\s*")', Keyword.Declaration),
             (rf"{_AFTER_VALUE}(within|every|limit)\b(?=\s+[\w.(])", Keyword),
             (rf"{_AFTER_VALUE}(se)\b(?=\s*($|\n|\}}|//))", Keyword),
@@ -90,8 +97,10 @@ class SimLexer(RegexLexer):
             (_words_of(_words.DRAWS, suffix=r"\b(?=\s*\()"), Name.Builtin),
             (_words_of(_words.FUNCTIONS, suffix=r"\b(?=\s*\()"), Name.Builtin),
             (_words_of(_words.VALUES), Name.Builtin.Pseudo),
-            (_words_of([each for each in _words.KEYWORDS if each not in ("every", "limit")]),
-             Keyword),
+            (
+                _words_of([each for each in _words.KEYWORDS if each not in ("every", "limit")]),
+                Keyword,
+            ),
             # Names by custom.
             (r"[A-Z][A-Z0-9_]*\b", Name.Constant),
             (r"[A-Z]\w*", Name.Class),

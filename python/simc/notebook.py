@@ -3,6 +3,9 @@
 This module needs IPython.
 """
 
+# Parts of IPython have no types.
+# mypy: allow-untyped-calls
+
 from __future__ import annotations
 
 from typing import Any

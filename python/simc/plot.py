@@ -84,7 +84,9 @@ def sweep(sweep: Sweep, *names: str, ax: Any = None, statistic: str = "mean") ->
     """
     panels = _swept.panels(sweep, names, statistic)
     if not panels:
-        raise RunError("plot", "the sweep has nothing to draw", "it has no outputs and observations")
+        raise RunError(
+            "plot", "the sweep has nothing to draw", "it has no outputs and observations"
+        )
     report = sweep.report
     counts = [
         f"{count(int(np.prod(sweep.shape, dtype=int)))} points of {count(report.agents)} agents",
@@ -173,9 +175,7 @@ def _elements(quantity: Quantity) -> list[Quantity]:
     lead = values.shape[: values.ndim - len(shape)]
     flat = values.reshape(*lead, -1)
     names = spellings(field.name, shape, field.is_vector)
-    return [
-        Quantity(name, field, flat[..., at], quantity.steps) for at, name in enumerate(names)
-    ]
+    return [Quantity(name, field, flat[..., at], quantity.steps) for at, name in enumerate(names)]
 
 
 def _find(run: Run, given: list[Quantity], name: str) -> list[Quantity]:
@@ -259,7 +259,11 @@ def _spread_of(quantity: Quantity, given: list[Quantity]) -> str | None:
     stem = quantity.name.removesuffix("_mean")
     for each in given:
         is_deviation = isinstance(each.field, SeriesField) and each.field.fold == "sd"
-        if is_deviation and each.name == f"{stem}_sd" and each.values.shape == quantity.values.shape:
+        if (
+            is_deviation
+            and each.name == f"{stem}_sd"
+            and each.values.shape == quantity.values.shape
+        ):
             return each.name
     return None
 

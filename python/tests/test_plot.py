@@ -79,6 +79,11 @@ def run() -> simc.Run:
     return simc.compile(MODEL).run(seed=3)
 
 
+def drawn(run: simc.Run, *names: str, kind: str | None = None) -> list[Any]:
+    """The axes of a plot."""
+    return list(run.plot(*names, kind=kind).axes)
+
+
 def titles(figure: Any) -> list[str]:
     return [each.get_title(loc="left") for each in figure.axes if each.get_title(loc="left")]
 
@@ -94,7 +99,7 @@ def test_all_results_have_a_plot_each(run: simc.Run) -> None:
 
 
 def test_a_histogram_counts_all_agents(run: simc.Run) -> None:
-    (ax,) = run.plot("place.x", kind="output").axes
+    (ax,) = drawn(run, "place.x", kind="output")
     (stairs,) = ax.patches
     counts, edges, _ = stairs.get_data()
     inside = np.histogram(run["place"][:, 0].astype(float), edges)[0]
@@ -105,67 +110,65 @@ def test_a_histogram_counts_all_agents(run: simc.Run) -> None:
 
 
 def test_values_that_are_not_finite_are_named(run: simc.Run) -> None:
-    (ax,) = run.plot("odd").axes
+    (ax,) = drawn(run, "odd")
     nan = int(np.isnan(run["odd"]).sum())
     assert nan > 0
     assert any(f"{nan} NaN" in each.get_text() for each in ax.texts)
 
 
 def test_names_have_rows_with_their_shares(run: simc.Run) -> None:
-    (ax,) = run.plot("health", kind="output").axes
+    (ax,) = drawn(run, "health", kind="output")
     shares = [bar.get_width() for bar in ax.patches]
     np.testing.assert_allclose(shares, np.bincount(run["health"], minlength=3) / 400)
     assert [each.get_text() for each in ax.get_yticklabels()] == list(
         run.model.outputs["health"].variants
     )
-    (ax,) = run.plot("ill").axes
+    (ax,) = drawn(run, "ill")
     np.testing.assert_allclose([bar.get_width() for bar in ax.patches][1], run["ill"].mean())
 
 
 def test_small_whole_numbers_have_bars(run: simc.Run) -> None:
-    (ax,) = run.plot("n").axes
+    (ax,) = drawn(run, "n")
     values, counts = np.unique(run["n"], return_counts=True)
     np.testing.assert_allclose([bar.get_height() for bar in ax.patches], counts / 400)
     np.testing.assert_allclose([bar.get_center()[0] for bar in ax.patches], values)
 
 
 def test_observations_are_curves_with_bands(run: simc.Run) -> None:
-    (ax,) = run.plot("age_mean").axes
+    (ax,) = drawn(run, "age_mean")
     np.testing.assert_array_equal(ax.lines[0].get_ydata(), run.observed("age_mean").values)
     low, high = (f(ax.collections[0].get_paths()[0].vertices[:, 1]) for f in (np.min, np.max))
     mean, sd = run.observed("age_mean")[0], run.observed("age_sd")[0]
     assert low == pytest.approx(mean - sd, rel=1e-5)
     assert high == pytest.approx(mean + sd, rel=1e-5)
-    (ax,) = run.plot("ages").axes
+    (ax,) = drawn(run, "ages")
     np.testing.assert_array_equal(ax.lines[0].get_ydata(), run.observed("ages").values[:, 1])
     assert len(ax.collections) == 1
-    mesh = run.plot("bins").axes[0].collections[0]
+    mesh = drawn(run, "bins")[0].collections[0]
     np.testing.assert_array_equal(mesh.get_array(), run.observed("bins").values.T)
-    (ax,) = run.plot("drift").axes
+    (ax,) = drawn(run, "drift")
     assert [each.get_label() for each in ax.lines] == ["drift.x", "drift.y"]
-    (ax,) = run.plot("infected+age_mean").axes
+    (ax,) = drawn(run, "infected+age_mean")
     assert len(ax.lines) == 2
 
 
 def test_records_are_paths_with_bands(run: simc.Run) -> None:
-    x, _ = run.plot("place", kind="record").axes
+    x, _ = drawn(run, "place", kind="record")
     values = run.record("place").values[:, :, 0].astype(float)
     median, mean, *paths = x.lines
     np.testing.assert_allclose(median.get_ydata(), np.median(values, axis=1), atol=1e-6)
     np.testing.assert_allclose(mean.get_ydata(), values.mean(axis=1), atol=1e-6)
     assert len(paths) == 24
-    (ax,) = run.plot("health", kind="record").axes
+    (ax,) = drawn(run, "health", kind="record")
     shares = np.array([line.get_ydata() for line in ax.lines])
     np.testing.assert_allclose(shares.sum(axis=0), 1)
-    np.testing.assert_allclose(
-        shares[1], (run.record("health").values == 1).mean(axis=1)
-    )
+    np.testing.assert_allclose(shares[1], (run.record("health").values == 1).mean(axis=1))
 
 
 def test_pairs(run: simc.Run) -> None:
-    (ax,) = run.plot("place.x:place.y", kind="output").axes
+    (ax,) = drawn(run, "place.x:place.y", kind="output")
     np.testing.assert_allclose(ax.collections[0].get_offsets(), run["place"])
-    (ax,) = run.plot("place.x:place.y", kind="record").axes
+    (ax,) = drawn(run, "place.x:place.y", kind="record")
     assert len(ax.lines) == 12 + 1, "twelve ways, and their ends"
     many = run.model.run(agents=6000).plot("place.x:place.y", kind="output")
     assert len(many.axes) == 2, "a density has a scale"
@@ -185,7 +188,7 @@ def test_worlds() -> None:
     figure = run.plot()
     assert "3 worlds" in figure.get_supxlabel()
     assert sorted(titles(figure)) == ["level", "level", "x", "x"]
-    (ax,) = run.plot("level", kind="observe").axes
+    (ax,) = drawn(run, "level", kind="observe")
     assert [line.get_label() for line in ax.lines] == ["world 0", "world 1", "world 2"]
 
 
@@ -207,7 +210,7 @@ def test_errors_teach(run: simc.Run) -> None:
     with pytest.raises(simc.RunError, match="output, record, observe"):
         run.plot("n", kind="input")
     with pytest.raises(TypeError, match="axes are `ax=`"):
-        run.plot(plt.figure())  # type: ignore[arg-type]
+        run.plot(plt.figure())
     statistics = run.model.run(keep_outputs=False)
     with pytest.raises(simc.RunError, match="keep_outputs"):
         statistics.plot("n")
@@ -241,9 +244,7 @@ def test_without_matplotlib() -> None:
         "try:\n    run.plot()\n"
         "except simc.RunError as error:\n    print(error)\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", text], capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
     assert "pip install matplotlib" in done.stdout
 
 
