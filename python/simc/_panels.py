@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -55,7 +56,7 @@ class Quantity:
     @property
     def label(self) -> str:
         """For an axis: the first sentence of the comment, or the name."""
-        return first_sentence(self.field.doc) or self.name
+        return wrapped(first_sentence(self.field.doc)) or self.name
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -77,6 +78,11 @@ def first_sentence(doc: str) -> str:
     sentence = words.split(". ")[0].rstrip(".")
     unit = _unit(words)
     return f"{sentence} {unit}" if unit and unit not in sentence else sentence
+
+
+def wrapped(label: str) -> str:
+    """A label in lines that fit beside small axes."""
+    return textwrap.fill(label, 36)
 
 
 def _unit(text: str) -> str | None:
@@ -290,14 +296,13 @@ def heat_map(ax: Axes, quantity: Quantity, edges: tuple[float, float] | None) ->
         ax.set_ylabel("element")
 
 
-def paths(ax: Axes, quantity: Quantity) -> None:
+def paths(ax: Axes, quantity: Quantity, note: str = "") -> None:
     """A value of each agent or world at each sample: some of them, and bands of all."""
     steps, values = _thinned(quantity)
     if quantity.names:
         rows = sampled(values, _COUNTED_ROWS, axis=1)
         _name_curves(ax, quantity, steps, rows)
-        notes = [_band_note(rows.T, quantity)]
-        _over_steps(ax, quantity, notes)
+        _over_steps(ax, quantity, [_band_note(rows.T, quantity), note])
         ax.set_ylabel(f"share of {quantity.owner}")
         return
     total = values.shape[1]
@@ -314,7 +319,7 @@ def paths(ax: Axes, quantity: Quantity) -> None:
         ax.plot(steps, some, color=color, alpha=0.25, linewidth=0.6, zorder=1.5)
         notes = [_band_note(rows.T, quantity)]
     ax.legend(fontsize="small")
-    _over_steps(ax, quantity, notes)
+    _over_steps(ax, quantity, [*notes, note])
 
 
 def orbits(ax: Axes, x: Quantity, y: Quantity) -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._panels import CURVES, first_sentence, head
+from ._panels import CURVES, first_sentence, head, wrapped
 from ._run import nearest, spellings
 from ._text import significant
 from .errors import RunError, UnknownNameError
@@ -118,7 +118,7 @@ def _axes(sweep: Sweep) -> list[_Axis]:
         if param is not None:
             variants = param.variants or (("false", "true") if param.scalar == "bool" else ())
             label = first_sentence(param.doc) or name
-            label = label if label == name else f"{label}: {name}"
+            label = label if label == name else wrapped(f"{label}: {name}")
         places = np.asarray(values)
         ticks: tuple[str, ...] = ()
         if variants:
@@ -161,6 +161,7 @@ def _of_output(
     label = first_sentence(field.doc) or name
     if statistic != "mean":
         label = f"{statistic} of {label}"
+    label = wrapped(label)
     results = [
         _Swept(each, label, rows[..., at], None if spreads is None else spreads[..., at], notes)
         for at, each in enumerate(names)
@@ -173,7 +174,10 @@ def _of_output(
             )
     if len(results) > _MOST_ELEMENTS and len(axes) == 1:
         return [partial(_elements, axis=axes[0], name=name, label=label, values=rows)]
-    chosen = results[: _MOST_ELEMENTS if only is None else None]
+    chosen = results[:_MOST_ELEMENTS]
+    if len(chosen) < len(results):
+        few = f"{len(chosen)} of {len(results)} elements; others by name"
+        chosen = [replace(each, notes=(*each.notes, few)) for each in chosen]
     if len(axes) == 1:
         return [partial(_curve, axis=axes[0], swept=each) for each in chosen]
     if len(axes) == 2 and is_grid:
@@ -279,7 +283,10 @@ def _curves(ax: Axes, sweep: Sweep, name: str) -> None:
         from matplotlib import cm, colors, rcParams
 
         places = first if first.ndim == 1 else np.arange(total)
-        norm = colors.Normalize(float(places.min()), float(places.max()))
+        is_logarithmic = _axes(sweep)[0].is_logarithmic
+        norm = (colors.LogNorm if is_logarithmic else colors.Normalize)(
+            float(places.min()), float(places.max())
+        )
         scale = cm.ScalarMappable(norm, rcParams["image.cmap"])
         for row in chosen:
             ax.plot(series.steps, values[row], color=scale.cmap(norm(float(places[row]))), lw=1)
@@ -287,7 +294,7 @@ def _curves(ax: Axes, sweep: Sweep, name: str) -> None:
     left_out = f"{len(chosen)} of {total} points" if len(chosen) < total else ""
     head(ax, name, [left_out])
     ax.set_xlabel("step")
-    ax.set_ylabel(first_sentence(field.doc) or name)
+    ax.set_ylabel(wrapped(first_sentence(field.doc)) or name)
 
 
 def _value(sweep: Sweep, name: str, row: int) -> str:

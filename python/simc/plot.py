@@ -277,7 +277,10 @@ def _of(quantity: Quantity, given: list[Quantity], run: Run) -> list[Panel]:
             return [partial(_panels.profile, quantity=quantity)]
         return [partial(_panels.histogram, quantity=each) for each in elements]
     if field.of != "population":
-        return [partial(_panels.paths, quantity=each) for each in elements[: _panels.CURVES]]
+        chosen = elements[: _panels.CURVES]
+        few = f"{len(chosen)} of {len(elements)} elements; others by name"
+        note = few if len(chosen) < len(elements) else ""
+        return [partial(_panels.paths, quantity=each, note=note) for each in chosen]
     is_whole = quantity.row_shape != ()
     if field.quantiles and is_whole:
         return [partial(_panels.quantiles, quantity=quantity, shares=field.quantiles)]
