@@ -1,6 +1,6 @@
 """Figures that notebooks show once. This module needs matplotlib."""
 
-# mypy: allow-subclassing-any
+# mypy: allow-subclassing-any, allow-untyped-calls
 
 from __future__ import annotations
 
@@ -18,10 +18,19 @@ class PlotFigure(Figure):
 
     def _ipython_display_(self) -> None:
         number = getattr(self, "number", None)
-        is_shown = number is not None and pyplot.fignum_exists(number)
-        if not (is_shown and "inline" in matplotlib.get_backend()):
+        is_open = number is not None and pyplot.fignum_exists(number)
+        if not (is_open and "inline" in matplotlib.get_backend() and _is_last_value()):
             # IPython takes it as "show it as any other figure".
             raise NotImplementedError
+
+
+def _is_last_value() -> bool:
+    """Is IPython about to show the last value of a cell?"""
+    from IPython import get_ipython
+
+    hook = getattr(get_ipython(), "displayhook", None)
+    # That of a kernel has a message only while it shows a value.
+    return getattr(hook, "msg", None) is not None or getattr(hook, "is_active", False) is True
 
 
 def new(width: float, height: float) -> Figure:

@@ -36,11 +36,11 @@ FUNCTIONS = [
     "countTrailingZeros", "cross", "degrees", "distance", "dot", "erf", "erfc", "exp", "exp2",
     "exponential_from", "extractBits", "faceForward", "firstLeadingBit", "firstTrailingBit",
     "floor", "fma", "fract", "histogram", "insertBits", "inverseSqrt", "ldexp", "len", "length",
-    "lgamma", "log", "log2", "max", "mean", "min", "mix", "mul_high", "normal_cdf", "normal_from",
-    "normal_quantile", "normalize", "pow", "product", "quantiles", "radians", "reflect",
-    "refract", "relu", "reverseBits", "round", "saturate", "sd", "select", "sigmoid", "sign",
-    "sin", "sinh", "smoothstep", "softplus", "sqrt", "step", "sum", "tan", "tanh", "trunc",
-    "unit", "var",
+    "lgamma", "log", "log2", "max", "mean", "min", "mix", "mul_high", "normal_cdf",
+    "normal_from", "normal_quantile", "normalize", "pow", "product", "quantiles", "radians",
+    "reflect", "refract", "relu", "reverseBits", "round", "saturate", "sd", "select", "sigmoid",
+    "sign", "sin", "sinh", "smoothstep", "softplus", "sqrt", "step", "sum", "tan", "tanh",
+    "trunc", "unit", "var",
 ]
 DRAWS = [
     "bernoulli", "beta", "binomial", "categorical", "cauchy", "chi_squared", "exponential",
@@ -48,6 +48,6 @@ DRAWS = [
     "student_t", "uniform",
 ]
 OPERATORS = [
-    "<<=", ">>=", "**", "&&", "||", "==", "!=", "<=", ">=", "+=", "-=", "*=", "/=", "%=", "&=",
-    "|=", "^=", "<<", ">>", "+", "-", "*", "/", "%", "<", ">", "!", "&", "|", "^", "~", "=",
+    "<<=", ">>=", "!=", "%=", "&&", "&=", "**", "*=", "+=", "-=", "/=", "<<", "<=", "==", ">=",
+    ">>", "^=", "|=", "||", "!", "%", "&", "*", "+", "-", "/", "<", "=", ">", "^", "|", "~",
 ]
