@@ -1,6 +1,8 @@
 """The words of the language by kind, from the compiler's table: ``editors/templates/words.py`` says
 what stands here, and a test of the workspace keeps it so."""
 
+# fmt: off
+
 KEYWORDS = [
     {{binding conditional loop jump integrate check sampling bitcast}}
 ]

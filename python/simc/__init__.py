@@ -13,6 +13,7 @@ from ._model import Model, compile, load
 from ._report import Report, Telemetry
 from ._run import Run, Series, Statistics, Summary
 from ._simc import __version__
+from ._sweep import Sweep, SweptStatistics
 from .errors import (
     CompileError,
     Diagnostic,
@@ -45,6 +46,8 @@ __all__ = [
     "Span",
     "Statistics",
     "Summary",
+    "Sweep",
+    "SweptStatistics",
     "Telemetry",
     "UnknownNameError",
     "__version__",

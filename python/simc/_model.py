@@ -13,11 +13,14 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from . import _manifest
 from ._manifest import Data, Field, Input, Param, SeriesField
 from ._progress import bar
 from ._run import Run, nearest
 from ._simc import Native
+from ._sweep import Sweep, sweep
 from .errors import Diagnostic, RunError, UnknownNameError
 
 Progress = Callable[[int, int], object]
@@ -150,36 +153,46 @@ class Model:
         ``assert``. ``progress=True`` shows a bar; a function gets the agent-steps that are done and
         all.
         """
-        given = values
-        if params or inputs or data:
-            given = self._joined(values, params, inputs, data)
-        settings: dict[str, Any] = {"backend": backend}
-        if agents is not None:
-            settings["agents"] = _count("agents", agents)
-        if steps is not None:
-            settings["steps"] = _count("steps", steps)
-        if world is not None:
-            settings["world"] = _count("world", world)
-        if first_agent:
-            settings["first_agent"] = _count("first_agent", first_agent)
-        if population is not None:
-            settings["population"] = _count("population", population)
-        if adapter is not None:
-            settings["adapter"] = adapter
+        given = self._given(self.run, values, params, inputs, data)
+        settings = _settings(agents, steps, world, first_agent, population, backend, adapter)
         if not keep_outputs:
             settings["keep_outputs"] = False
         if not keep_states:
             settings["keep_states"] = False
-        for name in given:
-            if name not in self._borders:
-                raise self._unknown(name, self.run)
         native = self._native_checked() if check else self._native
-        shown: AbstractContextManager[Progress | None] = (
-            bar(progress) if progress else nullcontext(None)
-        )
-        with shown as report:
-            run = native.run(settings, _seed(seed), given, _on_main_thread(), report)
+        with _shown(progress) as report:
+            run = native.run(settings, seed_of(seed), given, _on_main_thread(), report)
         return Run(self, run)
+
+    def sweep(
+        self,
+        *,
+        agents: int | None = None,
+        steps: int | None = None,
+        seed: Any = 0,
+        backend: str = "auto",
+        adapter: str | None = None,
+        world: int | None = None,
+        first_agent: int = 0,
+        population: int | None = None,
+        params: Mapping[str, Any] | None = None,
+        inputs: Mapping[str, Any] | None = None,
+        data: Mapping[str, Any] | None = None,
+        zip: bool = False,
+        progress: bool | Progress = False,
+        **values: Any,
+    ) -> Sweep:
+        """Runs the model at many points, as one batch, and takes the statistics of each.
+
+        Each param that is given a sequence of its values is an axis, and so is ``seed``: the points
+        are a grid, or with ``zip=True`` the first values together, then the second ones, and so on.
+        All points have the same draws unless ``seed`` is swept. Everything else is as in `run`.
+        """
+        given = self._given(self.sweep, values, params, inputs, data)
+        settings = _settings(agents, steps, world, first_agent, population, backend, adapter)
+        with _shown(progress) as report:
+            found = seed if np.ndim(seed) else seed_of(seed)
+            return sweep(self, settings, found, given, zip, _on_main_thread(), report)
 
     def warnings(self) -> list[Diagnostic]:
         """What is likely a mistake in the model though it compiles: unused names, conditions that
@@ -192,14 +205,20 @@ class Model:
             self._checked = Native(self.name, self.source, generator, math, True)
         return self._checked
 
-    def _joined(
+    def _given(
         self,
+        method: Callable[..., Any],
         values: dict[str, Any],
         params: Mapping[str, Any] | None,
         inputs: Mapping[str, Any] | None,
         data: Mapping[str, Any] | None,
     ) -> dict[str, Any]:
         """All values by name."""
+        for name in values:
+            if name not in self._borders:
+                raise self._unknown(name, method)
+        if not (params or inputs or data):
+            return values
         joined = dict(values)
         kinds: list[tuple[str, Mapping[str, Any] | None, Mapping[str, Field]]] = [
             ("params", params, self.params),
@@ -207,7 +226,7 @@ class Model:
             ("data", data, self.data),
         ]
         for kind, given, known in kinds:
-            if given is None:
+            if not given:
                 continue
             if not isinstance(given, Mapping):
                 message = f"`{kind}` is a mapping of names to values, not {type(given).__name__}"
@@ -241,7 +260,8 @@ class Model:
         self._borders: dict[str, Field] = {**self.params, **self.inputs, **self.data}
         own = type(self)
         own.__doc__ = _documentation(self)
-        own.run = _with_keywords(Model.run, self._borders)  # type: ignore[method-assign]
+        for method in (Model.run, Model.sweep):
+            setattr(own, method.__name__, _with_keywords(method, self._borders))
 
     def __repr__(self) -> str:
         names = ", ".join(self._borders)
@@ -347,6 +367,37 @@ def _described(field: Field) -> str:
     return text
 
 
+def _settings(
+    agents: int | None,
+    steps: int | None,
+    world: int | None,
+    first_agent: int,
+    population: int | None,
+    backend: str,
+    adapter: str | None,
+) -> dict[str, Any]:
+    """What a run is given beside values and a seed, for the native module."""
+    settings: dict[str, Any] = {"backend": backend}
+    if agents is not None:
+        settings["agents"] = _count("agents", agents)
+    if steps is not None:
+        settings["steps"] = _count("steps", steps)
+    if world is not None:
+        settings["world"] = _count("world", world)
+    if first_agent:
+        settings["first_agent"] = _count("first_agent", first_agent)
+    if population is not None:
+        settings["population"] = _count("population", population)
+    if adapter is not None:
+        settings["adapter"] = adapter
+    return settings
+
+
+def _shown(progress: bool | Progress) -> AbstractContextManager[Progress | None]:
+    """What a run reports its progress to, if anything."""
+    return bar(progress) if progress else nullcontext(None)
+
+
 def _count(name: str, value: Any) -> int:
     """A count of a run as an integer."""
     try:
@@ -363,7 +414,8 @@ def _count(name: str, value: Any) -> int:
     return number
 
 
-def _seed(value: Any) -> int:
+def seed_of(value: Any) -> int:
+    """A seed as an integer."""
     try:
         number = operator.index(value)
     except TypeError:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._report import Report, report_of
+from ._tables import Tabular
 from ._text import count, html_table, significant, text_table
 from .errors import RunError, UnknownNameError
 
@@ -133,7 +134,7 @@ class Summary:
         return html_table(*self._table())
 
 
-class Run(Mapping[str, Array]):
+class Run(Tabular, Mapping[str, Array]):
     """The results of a run: a mapping of output names to NumPy arrays, a row per agent (or world).
 
     The arrays are the memory that the run was computed into: nothing was copied. What you write to
@@ -282,6 +283,12 @@ class Run(Mapping[str, Array]):
         from . import plot
 
         return plot.run(self, *names, ax=ax, kind=kind)
+
+    def columns(self) -> dict[str, Array]:
+        """The outputs of agents, a row per agent."""
+        if not self._native.keeps_outputs():
+            raise not_kept("a table of the outputs")
+        return dict(self._native.outputs)
 
     @cached_property
     def report(self) -> Report:

@@ -29,6 +29,22 @@ class Native:
         handles_signals: bool,
         progress: Callable[[int, int], object] | None,
     ) -> NativeRun: ...
+    def sweep(
+        self,
+        settings: dict[str, Any],
+        seeds: list[int],
+        values: dict[str, Any],
+        points: dict[str, NDArray[Any]],
+        handles_signals: bool,
+        progress: Callable[[int, int], object] | None,
+    ) -> dict[str, Any]: ...
+    def time_sweep(
+        self,
+        settings: dict[str, Any],
+        seeds: list[int],
+        values: dict[str, Any],
+        points: dict[str, NDArray[Any]],
+    ) -> float: ...
 
 class NativeRun:
     @property

@@ -3,7 +3,7 @@
 //!
 //! In the order of their dependencies: `errors` raises exceptions, `interrupt` runs work that Ctrl-C ends,
 //! `values` reads values from Python, `arrays` gives arrays to it, `report` says how a run was done, `run` is
-//! the results, `model` a compiled model.
+//! the results, `sweep` those of many runs, `model` a compiled model.
 
 mod arrays;
 mod errors;
@@ -11,6 +11,7 @@ mod interrupt;
 mod model;
 mod report;
 mod run;
+mod sweep;
 mod values;
 
 use pyo3::prelude::*;

@@ -4,6 +4,7 @@ use crate::{
     errors::{self, Source, compile_error, run_error},
     interrupt::{self, Watched},
     run::NativeRun,
+    sweep::{self, Axis, Found, MOST_KEPT},
     values::{For, Given},
 };
 use pyo3::{prelude::*, types::PyDict};
@@ -14,7 +15,7 @@ use sim_runtime::{
 };
 use std::{
     collections::{BTreeMap, HashMap},
-    sync::{Mutex, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -128,6 +129,53 @@ impl Native {
         Ok((text, errors::listed(py, &self.source, &found)?))
     }
 
+    /// Runs the model once per seed. Of `points`, each param has as many values.
+    #[pyo3(signature = (settings, seeds, values, points, handles_signals, progress))]
+    fn sweep<'py>(
+        &self,
+        py: Python<'py>,
+        settings: &Bound<'_, PyDict>,
+        seeds: Vec<u64>,
+        values: &Bound<'_, PyDict>,
+        points: &Bound<'_, PyDict>,
+        handles_signals: bool,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let (launch, variations) = self.swept(settings, &seeds, values, points)?;
+        let watched = Watched {
+            handles_signals,
+            is_short: false,
+            progress,
+        };
+        let found = interrupt::run(py, &watched, |control| {
+            let mut state = self.state();
+            state.prepare(&launch, seeds[0])?;
+            Found::of(&state.simulation, &self.manifest, &variations, control)
+        })?;
+        let found = found.map_err(|error| errors::of(&self.source, &error))?;
+        found.for_python(py)
+    }
+
+    /// The seconds of the runs of a sweep from Rust, without statistics: what a benchmark compares with.
+    fn time_sweep(
+        &self,
+        py: Python<'_>,
+        settings: &Bound<'_, PyDict>,
+        seeds: Vec<u64>,
+        values: &Bound<'_, PyDict>,
+        points: &Bound<'_, PyDict>,
+    ) -> PyResult<f64> {
+        let (launch, variations) = self.swept(settings, &seeds, values, points)?;
+        let timed = py.detach(|| {
+            let mut state = self.state();
+            state.prepare(&launch, seeds[0])?;
+            let started = Instant::now();
+            (state.simulation).run_each(&variations, &Control::default(), |_, _| {})?;
+            Ok(started.elapsed().as_secs_f64())
+        });
+        timed.map_err(|error| errors::of(&self.source, &error))
+    }
+
     /// Runs the model. `settings` has the fields of [`Settings`] by name.
     #[pyo3(signature = (settings, seed, values, handles_signals, progress))]
     fn run(
@@ -149,8 +197,7 @@ impl Native {
             progress,
         };
         let run = interrupt::run(py, &watched, |control| {
-            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-            state.run(&launch, seed, control)
+            self.state().run(&launch, seed, control)
         })?;
         let run = run.map_err(|error| errors::of(&self.source, &error))?;
         NativeRun::of(py, run, &self.manifest.outputs)
@@ -158,6 +205,36 @@ impl Native {
 }
 
 impl Native {
+    /// The launch of a sweep, and how its runs differ.
+    fn swept(
+        &self,
+        settings: &Bound<'_, PyDict>,
+        seeds: &[u64],
+        values: &Bound<'_, PyDict>,
+        points: &Bound<'_, PyDict>,
+    ) -> PyResult<(Launch, Vec<Variation>)> {
+        let mut launch = Launch {
+            settings: Settings::of(settings)?,
+            values: self.values(values)?,
+        };
+        let mut axes = Vec::new();
+        for (name, values) in points {
+            let name: String = name.extract()?;
+            let (_, field) = &self.borders[&name];
+            axes.push(Axis::read(&self.source, field, &values)?);
+        }
+        let agents = launch.settings.agents.or(self.manifest.agents).unwrap_or(0);
+        let words = self.manifest.output_words;
+        launch.settings.keep_outputs = u64::from(agents) * u64::from(words) * 4 <= MOST_KEPT;
+        launch.settings.keep_states = false;
+        let variations = sweep::variations(&axes, seeds);
+        Ok((launch, variations))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Whether the run before this one had the same settings and was short.
     fn is_short(&self, settings: &Settings) -> bool {
         let state = self.state.try_lock();
@@ -250,7 +327,7 @@ impl State {
         let variation = match self.variation(launch) {
             Some(variation) => variation,
             None => {
-                self.prepare(launch)?;
+                self.prepare(launch, seed)?;
                 Variation::new()
             }
         };
@@ -290,10 +367,12 @@ impl State {
         Some(variation)
     }
 
-    fn prepare(&mut self, launch: &Launch) -> Result<(), Error> {
+    /// Gives the simulation all values of a launch.
+    fn prepare(&mut self, launch: &Launch, seed: u64) -> Result<(), Error> {
         let last = self.placed.replace(launch.settings.clone());
         self.last = None;
         (launch.settings).give(&mut self.simulation, last.as_ref());
+        self.simulation.set_seed(seed);
         for (name, (role, given)) in &launch.values {
             let array = given.array.clone();
             match role {

@@ -276,3 +276,132 @@ def test_distributions() -> None:
     assert (found.finite, found.nan, found.infinite) == (0, 1, 1)
     found = distribution(np.array([3e38, -3e38, 1.0, 2.0, 1e-45] * 30, dtype=np.float32))
     assert found.value_counts.sum() == 150
+
+
+SWEPT = """
+//! Decay.
+agents 300
+steps 10
+enum Kind { Slow, Fast }
+/// How fast.
+param kind: Kind = Slow
+/// Rate of the decay [1/s].
+param rate = 0.1 in 0.0..1.0
+param spread = 0.1
+state x = 1.0
+step {
+    let k = if kind == Fast { 2.0 * rate } else { rate }
+    x *= 1.0 - k * (1.0 + spread * (random() - 0.5))
+}
+observe level = mean(x)
+/// What is left.
+output x
+output many = [for i in 0..8: f32(i) * x]
+output place = vec2(x, 2.0 * x)
+"""
+
+
+@pytest.fixture(scope="module")
+def decay() -> simc.Model:
+    return simc.compile(SWEPT)
+
+
+def swept(sweep: simc.Sweep, *names: str, statistic: str = "mean") -> list[Any]:
+    """The axes of a plot."""
+    return list(sweep.plot(*names, statistic=statistic).axes)
+
+
+def test_one_param_is_a_curve_with_error_bars(decay: simc.Model) -> None:
+    sweep = decay.sweep(rate=[0.3, 0.1, 0.2])
+    (ax,) = swept(sweep, "x")
+    container = ax.containers[0]
+    line, _, (bars,) = container
+    # In the order of the values.
+    np.testing.assert_allclose(line.get_xdata(), [0.1, 0.2, 0.3])
+    np.testing.assert_allclose(line.get_ydata(), sweep["x"].mean[[1, 2, 0]])
+    heights = [np.ptp(each[:, 1]) for each in bars.get_segments()]
+    np.testing.assert_allclose(heights, 4 * sweep["x"].std_error[[1, 2, 0]], rtol=1e-6)
+    assert ax.get_xlabel() == "Rate of the decay [1/s]: rate"
+    assert ax.get_ylabel() == "What is left"
+    (ax,) = swept(sweep, "x", statistic="median")
+    np.testing.assert_allclose(ax.containers[0][0].get_ydata(), sweep["x"].median[[1, 2, 0]])
+    assert ax.get_ylabel() == "median of What is left"
+
+
+def test_values_over_decades_have_a_logarithmic_axis(decay: simc.Model) -> None:
+    (ax,) = swept(decay.sweep(rate=[0.001, 0.01, 0.1]), "x")
+    assert ax.get_xscale() == "log"
+
+
+def test_two_params_are_a_heat_map(decay: simc.Model) -> None:
+    sweep = decay.sweep(rate=[0.3, 0.1, 0.2], spread=[0.0, 1.0])
+    ax, scale = swept(sweep, "x")
+    values = ax.collections[0].get_array()
+    np.testing.assert_allclose(values, sweep["x"].mean[[1, 2, 0]])
+    assert ax.get_ylabel() == "Rate of the decay [1/s]: rate"
+    assert ax.get_xlabel() == "spread"
+    assert scale.get_ylabel() == "What is left"
+
+
+def test_names_of_an_enum_stand_at_the_axis(decay: simc.Model) -> None:
+    (ax,) = swept(decay.sweep(kind=["Fast", "Slow"]), "x")
+    assert [each.get_text() for each in ax.get_xticklabels()] == ["Fast", "Slow"]
+
+
+def test_seeds_are_averaged(decay: simc.Model) -> None:
+    sweep = decay.sweep(rate=[0.1, 0.2], seed=range(5))
+    (ax,) = swept(sweep, "x")
+    line, _, (bars,) = ax.containers[0]
+    means = sweep["x"].mean
+    np.testing.assert_allclose(line.get_ydata(), means.mean(axis=1))
+    heights = [np.ptp(each[:, 1]) for each in bars.get_segments()]
+    np.testing.assert_allclose(heights, 4 * means.std(axis=1, ddof=1) / np.sqrt(5), rtol=1e-6)
+
+
+def test_more_params_have_a_plot_each(decay: simc.Model) -> None:
+    sweep = decay.sweep(rate=[0.1, 0.2], spread=[0.0, 1.0, 2.0], kind=["Slow", "Fast"])
+    axes = swept(sweep, "x")
+    assert [each.get_title(loc="left") for each in axes] == [
+        "x over rate",
+        "x over spread",
+        "x over kind",
+    ]
+    line = axes[1].lines[-1]
+    np.testing.assert_allclose(line.get_ydata(), sweep["x"].mean.mean(axis=(0, 2)))
+    together = decay.sweep(rate=[0.1, 0.2], spread=[0.0, 1.0], zip=True)
+    assert len(swept(together, "x")) == 2
+
+
+def test_observations_of_a_sweep_are_curves(decay: simc.Model) -> None:
+    sweep = decay.sweep(rate=[0.1, 0.2])
+    (ax,) = swept(sweep, "level")
+    curves = [line.get_ydata() for line in ax.lines]
+    np.testing.assert_array_equal(curves, sweep.observed("level").values)
+    assert [line.get_label() for line in ax.lines] == ["rate = 0.1", "rate = 0.2"]
+    many = decay.sweep(rate=np.linspace(0.01, 0.3, 100))
+    ax, _ = swept(many, "level")
+    assert len(ax.lines) == 50
+    assert any("50 of 100 points" in each.get_text() for each in ax.texts)
+
+
+def test_elements_of_a_sweep(decay: simc.Model) -> None:
+    sweep = decay.sweep(rate=[0.1, 0.2])
+    ax, _ = swept(sweep, "many")
+    np.testing.assert_allclose(ax.collections[0].get_array(), sweep["many"].mean.T)
+    x, y = swept(sweep, "place")
+    assert [x.get_title(loc="left"), y.get_title(loc="left")] == ["place.x", "place.y"]
+    (ax,) = swept(sweep, "many[7]")
+    np.testing.assert_allclose(ax.containers[0][0].get_ydata(), sweep["many"].mean[:, 7])
+    figure = decay.sweep(rate=[0.1, 0.2], spread=[0.0, 1.0]).plot("many")
+    assert any("4 of 8 elements" in text.get_text() for ax in figure.axes for text in ax.texts)
+    assert sweep.plot().axes
+
+
+def test_errors_of_sweeps_teach(decay: simc.Model) -> None:
+    sweep = decay.sweep(rate=[0.1, 0.2])
+    with pytest.raises(simc.UnknownNameError, match="did you mean `level`"):
+        sweep.plot("levl")
+    with pytest.raises(simc.UnknownNameError, match=r"many\[9\]"):
+        sweep.plot("many[9]")
+    with pytest.raises(simc.RunError, match="known: count, nan, mean"):
+        sweep.plot("x", statistic="average")
