@@ -6,6 +6,8 @@
 >>> run["payoff"]                                             # a NumPy array, a row per agent
 """
 
+from typing import Any
+
 from ._manifest import Data, Field, Input, Param, SeriesField
 from ._model import Model, compile, load
 from ._report import Report, Telemetry
@@ -60,3 +62,10 @@ __all__ = [
     "compile",
     "load",
 ]
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """What ``%load_ext simc`` does: see `simc.notebook`."""
+    from .notebook import load
+
+    load(shell)

@@ -78,6 +78,10 @@ class SeriesField(Field):
     """Steps between two samples."""
     fold: str | None
     """How the values of agents are combined, if they are."""
+    quantiles: tuple[float, ...] = ()
+    """Of ``quantiles`` the probabilities."""
+    bounds: tuple[float, float] | None = None
+    """Of ``histogram`` the lower end of the first bin and the upper end of the last one."""
 
 
 @dataclass(frozen=True)
@@ -129,9 +133,16 @@ def _default(given: dict[str, Any]) -> Any:
     return value
 
 
-def _fold(fold: Any) -> str | None:
-    name = next(iter(fold)) if isinstance(fold, dict) else fold
-    return None if name is None else str(name)
+def _fold(fold: Any) -> dict[str, Any]:
+    """What a series says of how values are combined."""
+    if not isinstance(fold, dict):
+        return {"fold": fold}
+    ((name, details),) = fold.items()
+    if name == "quantiles":
+        return {"fold": name, "quantiles": tuple(details)}
+    if name == "histogram":
+        return {"fold": name, "bounds": (details["low"], details["high"])}
+    return {"fold": name}
 
 
 def read(text: str) -> Manifest:
@@ -174,7 +185,7 @@ def read(text: str) -> Manifest:
                 **_field(each, each["of"] == "worlds"),
                 of=each["of"],
                 every=samplings[each["sampling"]]["every"],
-                fold=_fold(each.get("fold")),
+                **_fold(each.get("fold")),
             )
             for each in given.get("series", [])
         ),

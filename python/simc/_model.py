@@ -473,6 +473,11 @@ class Model:
         names = ", ".join(self._borders)
         return f"<simc.Model {self.name}({names}) -> {', '.join(self.outputs)}>"
 
+    def _repr_html_(self) -> str:
+        from ._source import model_html
+
+        return model_html(self)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _again, (self.source, self.name, *self._options)
 

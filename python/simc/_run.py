@@ -17,6 +17,8 @@ from ._text import count, html_table, significant, text_table
 from .errors import RunError, UnknownNameError
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from ._model import Model
     from ._simc import NativeRun
 
@@ -275,6 +277,12 @@ class Run(Tabular, Mapping[str, Array]):
         rows = [row or [np.nan] * len(wanted) for row in found]
         array = np.array(rows, dtype=np.float64).reshape(len(rows), len(wanted)).T
         return array[:, 0] if len(rows) == 1 else array
+
+    def plot(self, *names: str, ax: Any = None, kind: str | None = None) -> Figure:
+        """Draws the results, or those of some names, each by its kind: see `simc.plot.run`."""
+        from . import plot
+
+        return plot.run(self, *names, ax=ax, kind=kind)
 
     def columns(self) -> dict[str, Array]:
         """The outputs of agents, a row per agent."""

@@ -18,6 +18,8 @@ from ._text import count
 from .errors import RunError, UnknownNameError
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from ._model import Model
 
 _MOST_RUNS = 1_000_000
@@ -115,6 +117,12 @@ class Sweep(Tabular, Mapping[str, SweptStatistics]):
         raise UnknownNameError(
             "E0701", f"the model has no observation `{name}`", nearest(name, known, "observation")
         )
+
+    def plot(self, *names: str, ax: Any = None, statistic: str = "mean") -> Figure:
+        """Draws the results over what was swept: see `simc.plot.sweep`."""
+        from . import plot
+
+        return plot.sweep(self, *names, ax=ax, statistic=statistic)
 
     @cached_property
     def report(self) -> Report:

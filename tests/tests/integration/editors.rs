@@ -43,7 +43,7 @@ struct Product {
     captures: &'static [(&'static str, &'static str)],
 }
 
-const PRODUCTS: [Product; 6] = [
+const PRODUCTS: [Product; 7] = [
     Product {
         template: "sim.tmLanguage.json",
         result: "vscode/syntaxes/sim.tmLanguage.json",
@@ -91,6 +91,11 @@ const PRODUCTS: [Product; 6] = [
         result: "emacs/sim-mode.el",
         captures: &[],
     },
+    Product {
+        template: "words.py",
+        result: "../python/simc/_words.py",
+        captures: &[],
+    },
 ];
 
 fn editors() -> PathBuf {
@@ -117,6 +122,10 @@ fn list(placeholder: &str, file: &str) -> String {
         Some("vim") => texts.join(" "),
         Some("scm" | "el") => {
             let quoted: Vec<String> = texts.iter().map(|text| format!("\"{text}\"")).collect();
+            quoted.join(" ")
+        }
+        Some("py") => {
+            let quoted: Vec<String> = texts.iter().map(|text| format!("\"{text}\",")).collect();
             quoted.join(" ")
         }
         _ => panic!("{file}: no list of words in such a file"),
@@ -158,7 +167,7 @@ fn filled(product: &Product) -> String {
                 .expect("a placeholder ends on its line");
             line = format!("{before}{}{after}", list(roles, product.result));
         }
-        let breaks = [".scm", ".el"]
+        let breaks = [".scm", ".el", ".py"]
             .iter()
             .any(|end| product.result.ends_with(end));
         out += &if breaks { wrapped(&line) } else { line };
