@@ -417,7 +417,7 @@ pub(crate) fn input_dims(field: &Field, rows: u32) -> Vec<u32> {
 }
 
 /// Writes what the caller gave for an input to `count` rows of `row` words.
-fn place_input(
+pub(crate) fn place_input(
     input: &Input,
     array: &Array,
     count: u32,

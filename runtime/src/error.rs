@@ -5,6 +5,7 @@ mod catalog;
 mod device;
 mod of_fault;
 mod role;
+mod search;
 mod words;
 
 pub use role::Role;
@@ -12,6 +13,7 @@ pub use role::Role;
 use crate::fault::Fault;
 use catalog::{After, errors};
 use device::with_device_errors;
+use search::with_search_errors;
 use sim_compiler::{diagnostic::Diagnostic, manifest::Scalar, span::Span, value::Shown};
 use words::{
     all_messages, also_missing, and_others, host_memory, is_or_are, known_names, less_memory,
@@ -35,7 +37,7 @@ impl Error {
     }
 }
 
-with_device_errors! {
+with_search_errors! {
     /// A param, data table, input, output or state was given or asked for by a name that the model does not
     /// declare. Names are case-sensitive. The fields of a struct have names of their own, such as
     /// `order.price`.
@@ -391,6 +393,31 @@ with_device_errors! {
         help(Some("run them together, or leave out what is observed and recorded".into()))
         after(KeepBackend)
 
+    /// A session takes the steps of its run, as many as were asked for, and may stop before the last one.
+    /// After it, the agents can only begin anew.
+    E0727 session_over SessionOver {
+        /// The steps that were to be taken.
+        count: u32,
+        /// The steps that are done.
+        step: u32,
+        /// The steps of the run.
+        steps: u32,
+    }
+        says("a session of {steps} steps that has done {step} cannot take {count} more")
+        help(Some("give the session more `steps`, or let all agents begin anew with `reset`".into()))
+        after(KeepBackend)
+
+    /// Agents of a session begin anew by a mask of one truth value per agent. Agents of a world begin
+    /// together. Kernels that keep values between steps beside the states of agents, those of worlds that
+    /// take several dispatches a step, can only let all agents begin anew.
+    E0728 session_mask SessionMask {
+        /// What is wrong with it.
+        why: String,
+    }
+        says("these agents cannot begin anew: {why}")
+        help(Some("give one truth value per agent, the same for all agents of a world".into()))
+        after(KeepBackend)
+
     /// A run with `--check` found an agent, or a world, for which the condition of an `assert` is false. The
     /// message has the values of both sides, where the condition is a comparison, and otherwise those of the
     /// first names in it.
@@ -519,80 +546,6 @@ with_device_errors! {
         says("{what} of agent {agent} is {}{}", Shown((*value).into()), and_others(*count))
         help(Some(format!("`simc trace FILE --agent {agent} --lets` shows its values step by step; guard \
             the operation, as in `sqrt(max(x, 1e-12))`")))
-        after(KeepBackend)
-
-    /// A search varies float inputs: each agent is a candidate, and the values of its inputs are its genome.
-    /// An input that the whole world shares, of integers, or of booleans cannot be searched over.
-    E0745 no_genome NoGenome {
-        /// What lacks a float input.
-        message: String,
-        /// The float inputs of agents.
-        known: Vec<String>,
-    }
-        says("{message}")
-        help(Some(match known.as_slice() {
-            [] => "declare what is searched as an input, `input w: [f32; 8] ~ normal(0.0, 1.0)`; params are \
-                searched by `simc fit`".to_owned(),
-            known => format!("the float inputs of agents are {}", quoted(known)),
-        }))
-        after(KeepBackend)
-
-    /// The fitness of a search is an output of agents with one float: the value of each candidate.
-    E0746 not_a_fitness NotAFitness {
-        /// The output.
-        name: String,
-        /// What it is instead.
-        found: String,
-    }
-        says("output `{name}` is {found}, and a fitness is one f32 per agent")
-        help(Some(format!(
-            "add an output of one number, `output fitness = …`, of the states that `{name}` is computed from"
-        )))
-        after(KeepBackend)
-
-    /// Each agent is a candidate of a search, and its method needs several: to choose parents, to pair
-    /// opposite steps, or to learn a covariance. Each island needs as many.
-    E0747 too_few_candidates TooFewCandidates {
-        /// The method.
-        method: &'static str,
-        /// The agents of a run, or of an island.
-        found: u32,
-        /// The fewest that it takes.
-        least: u32,
-        /// Whether these are the agents of an island.
-        of_island: bool,
-    }
-        says(
-            "{method} needs at least {least} candidates, but {} {found}",
-            if *of_island { "an island has" } else { "a run has" }
-        )
-        help(Some(if *of_island { "use fewer islands, or more agents".to_owned() } else {
-            format!("run more agents, `--agents {}`", (*least).max(100))
-        }))
-        after(KeepBackend)
-
-    /// The fitness of every candidate of the first generation is NaN or infinite, so that no candidate is
-    /// better than another. A candidate whose fitness is no finite number is worse than all others.
-    E0748 no_fitness NoFitness {
-        /// The output.
-        name: String,
-        /// The number of candidates.
-        candidates: u32,
-    }
-        says("output `{name}` is no finite number for any of {candidates} candidates")
-        help(Some("`simc run --check` finds the operation that gives the first of them; start elsewhere with \
-            `--from LOW:HIGH`, or give such candidates a bad fitness that is finite".into()))
-        after(KeepBackend)
-
-    /// A setting of a search that no search can have, or two that exclude each other.
-    E0749 search_setting SearchSetting {
-        /// What is wrong.
-        message: String,
-        /// What to do instead.
-        help: String,
-    }
-        says("{message}")
-        help(Some(help.clone()))
         after(KeepBackend)
 }
 

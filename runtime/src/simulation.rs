@@ -8,6 +8,7 @@ mod gradient;
 mod inputs;
 mod parts;
 mod reverse;
+mod session;
 mod watch;
 
 use crate::{
@@ -33,6 +34,7 @@ pub use gradient::{
     GradientMode, Loss, LossGradient, Slope,
 };
 pub use reverse::{Reversed, Seed};
+pub use session::Session;
 use sim_compiler::{
     Options,
     artifact::Artifact,

@@ -4,6 +4,7 @@ use super::{Simulation, execute::Asked};
 use crate::{
     array::Array,
     control::Control,
+    cut::Saved,
     error::{Error, Role},
     field::unknown,
     run::Run,
@@ -11,7 +12,7 @@ use crate::{
     values::Column,
     variation::Variation,
 };
-use sim_compiler::manifest::Field;
+use sim_compiler::{artifact::Artifact, manifest::Field};
 
 impl Simulation {
     /// Begins a run that can be cut: before its first step, and before `init`.
@@ -107,58 +108,8 @@ impl Simulation {
     /// # Errors
     /// [`Error::UnknownName`], and [`Error::NotBegun`] before the first call of [`Simulation::advance`].
     pub fn state_of(&self, snapshot: &Snapshot, name: &str) -> Result<Column, Error> {
-        let manifest = &self.artifact.manifest;
         snapshot.check_model(&self.artifact)?;
-        let saved = &snapshot.saved;
-        let of_worlds = &manifest.world_rows().states;
-        let column = |fields: &[Field], columns: &[Vec<u32>]| {
-            let field = fields.iter().find(|field| field.name == name)?;
-            let width = field.words();
-            let own: Vec<&Vec<u32>> = (field.word..field.word + width)
-                .filter_map(|word| columns.get(word as usize))
-                .collect();
-            let low: Vec<&Vec<u32>> = (self.low_part(field).into_iter())
-                .flat_map(|word| word..word + width)
-                .filter_map(|word| columns.get(word as usize))
-                .collect();
-            let rows = own.first().map_or(0, |column| column.len());
-            let mut words = Vec::with_capacity(rows * own.len());
-            for row in 0..rows {
-                words.extend(own.iter().enumerate().map(|(word, column)| {
-                    match low.get(word).map(|low| f32::from_bits(low[row])) {
-                        Some(low) => (f32::from_bits(column[row]) + low).to_bits(),
-                        None => column[row],
-                    }
-                }));
-            }
-            Some(Column::new(field, rows as u32, words))
-        };
-        let found = column(&manifest.states, &saved.states)
-            .or_else(|| column(of_worlds, &saved.world_states));
-        let Some(found) = found else {
-            let all = manifest.states.iter().chain(of_worlds);
-            return Err(unknown(
-                Role::State,
-                name,
-                all.map(|field| field.name.as_str()),
-            ));
-        };
-        match saved.progress.is_empty() {
-            true => Err(Error::NotBegun),
-            false => Ok(found),
-        }
-    }
-
-    /// The word of the second float of a state that is integrated: its value is the sum of both. It is
-    /// hidden, so it lies behind all states that a launch sees.
-    fn low_part(&self, field: &Field) -> Option<u32> {
-        let (program, manifest) = (&self.artifact.program, &self.artifact.manifest);
-        let seen = manifest.states.iter().map(|seen| seen.word + seen.words());
-        let seen = seen.max().unwrap_or(0);
-        let name = format!("{}_low", field.name);
-        let mut hidden = program.states.iter().map(|&var| &program[var]);
-        let low = hidden.find(|var| var.word >= seen && var.name == name);
-        low.map(|var| var.word)
+        state_column(&self.artifact, &snapshot.saved, name)
     }
 
     /// Takes the numbers of agents and steps, the seed and the params of a snapshot, so that the run can go
@@ -185,4 +136,65 @@ impl Simulation {
         }
         Ok(())
     }
+}
+
+/// A state of all agents, or of all worlds, of what was saved.
+///
+/// # Errors
+/// [`Error::UnknownName`], and [`Error::NotBegun`] where nothing was saved yet.
+pub(super) fn state_column(
+    artifact: &Artifact,
+    saved: &Saved,
+    name: &str,
+) -> Result<Column, Error> {
+    let manifest = &artifact.manifest;
+    let of_worlds = &manifest.world_rows().states;
+    let column = |fields: &[Field], columns: &[Vec<u32>]| {
+        let field = fields.iter().find(|field| field.name == name)?;
+        let width = field.words();
+        let own: Vec<&Vec<u32>> = (field.word..field.word + width)
+            .filter_map(|word| columns.get(word as usize))
+            .collect();
+        let low: Vec<&Vec<u32>> = (low_part(artifact, field).into_iter())
+            .flat_map(|word| word..word + width)
+            .filter_map(|word| columns.get(word as usize))
+            .collect();
+        let rows = own.first().map_or(0, |column| column.len());
+        let mut words = Vec::with_capacity(rows * own.len());
+        for row in 0..rows {
+            words.extend(own.iter().enumerate().map(|(word, column)| {
+                match low.get(word).map(|low| f32::from_bits(low[row])) {
+                    Some(low) => (f32::from_bits(column[row]) + low).to_bits(),
+                    None => column[row],
+                }
+            }));
+        }
+        Some(Column::new(field, rows as u32, words))
+    };
+    let found =
+        column(&manifest.states, &saved.states).or_else(|| column(of_worlds, &saved.world_states));
+    let Some(found) = found else {
+        let all = manifest.states.iter().chain(of_worlds);
+        return Err(unknown(
+            Role::State,
+            name,
+            all.map(|field| field.name.as_str()),
+        ));
+    };
+    match saved.progress.is_empty() {
+        true => Err(Error::NotBegun),
+        false => Ok(found),
+    }
+}
+
+/// The word of the second float of a state that is integrated: its value is the sum of both. It is
+/// hidden, so it lies behind all states that a launch sees.
+fn low_part(artifact: &Artifact, field: &Field) -> Option<u32> {
+    let (program, manifest) = (&artifact.program, &artifact.manifest);
+    let seen = manifest.states.iter().map(|seen| seen.word + seen.words());
+    let seen = seen.max().unwrap_or(0);
+    let name = format!("{}_low", field.name);
+    let mut hidden = program.states.iter().map(|&var| &program[var]);
+    let low = hidden.find(|var| var.word >= seen && var.name == name);
+    low.map(|var| var.word)
 }
