@@ -10,6 +10,7 @@ from ._manifest import Data, Field, Input, Param, SeriesField
 from ._model import Model, compile, load
 from ._report import Report, Telemetry
 from ._run import Run, Series, Statistics, Summary
+from ._session import Session
 from ._simc import __version__
 from .errors import (
     CompileError,
@@ -39,6 +40,7 @@ __all__ = [
     "RunError",
     "Series",
     "SeriesField",
+    "Session",
     "SimError",
     "Span",
     "Statistics",

@@ -11,14 +11,17 @@ import types
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _manifest
 from ._manifest import Data, Field, Input, Param, SeriesField
 from ._progress import bar
 from ._run import Run, nearest
-from ._simc import Native
+from ._simc import Native, NativeSession
 from .errors import Diagnostic, RunError, UnknownNameError
+
+if TYPE_CHECKING:
+    from ._session import Session
 
 Progress = Callable[[int, int], object]
 """Called now and then with the agent-steps that are done, and all."""
@@ -181,6 +184,46 @@ class Model:
             run = native.run(settings, _seed(seed), given, _on_main_thread(), report)
         return Run(self, run)
 
+    def session(
+        self,
+        *,
+        agents: int | None = None,
+        steps: int | None = None,
+        seed: int = 0,
+        backend: str = "auto",
+        adapter: str | None = None,
+        world: int | None = None,
+        first_agent: int = 0,
+        population: int | None = None,
+        params: Mapping[str, Any] | None = None,
+        inputs: Mapping[str, Any] | None = None,
+        data: Mapping[str, Any] | None = None,
+        check: bool = False,
+        **values: Any,
+    ) -> Session:
+        """Begins a run whose steps the caller takes: see :class:`simc.Session`.
+
+        The keywords are those of :meth:`run`. ``backend="auto"`` is the CPU here. ``steps`` is the
+        most that it can take in all, up to ``2**30 - 1``.
+        """
+        from ._session import Session
+
+        given = values
+        if params or inputs or data:
+            given = self._joined(values, params, inputs, data)
+        settings: dict[str, Any] = {"backend": backend}
+        counts = {"agents": agents, "steps": steps, "world": world, "population": population}
+        for name, value in {**counts, "first_agent": first_agent or None}.items():
+            if value is not None:
+                settings[name] = _count(name, value)
+        if adapter is not None:
+            settings["adapter"] = adapter
+        for name in given:
+            if name not in self._borders:
+                raise self._unknown(name, self.session)
+        native = self._native_checked() if check else self._native
+        return Session(self, NativeSession(native, settings, _seed(seed), given))
+
     def warnings(self) -> list[Diagnostic]:
         """What is likely a mistake in the model though it compiles: unused names, conditions that
         are always true, and so on."""
@@ -242,6 +285,9 @@ class Model:
         own = type(self)
         own.__doc__ = _documentation(self)
         own.run = _with_keywords(Model.run, self._borders)  # type: ignore[method-assign]
+        own.session = _with_keywords(  # type: ignore[method-assign]
+            Model.session, self._borders
+        )
 
     def __repr__(self) -> str:
         names = ", ".join(self._borders)

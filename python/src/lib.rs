@@ -3,7 +3,7 @@
 //!
 //! In the order of their dependencies: `errors` raises exceptions, `interrupt` runs work that Ctrl-C ends,
 //! `values` reads values from Python, `arrays` gives arrays to it, `report` says how a run was done, `run` is
-//! the results, `model` a compiled model.
+//! the results, `model` a compiled model, `session` a run whose caller takes the steps.
 
 mod arrays;
 mod errors;
@@ -11,6 +11,7 @@ mod interrupt;
 mod model;
 mod report;
 mod run;
+mod session;
 mod values;
 
 use pyo3::prelude::*;
@@ -22,6 +23,8 @@ mod _simc {
     use crate::model::Native;
     #[pymodule_export]
     use crate::run::NativeRun;
+    #[pymodule_export]
+    use crate::session::NativeSession;
     use pyo3::prelude::*;
 
     #[pymodule_init]

@@ -2,15 +2,19 @@
 
 use crate::{
     errors::{self, Source, compile_error, run_error},
-    interrupt::{self, Watched},
+    interrupt::{self, Watched, refuse_fork},
     run::NativeRun,
     values::{For, Given},
 };
 use pyo3::{prelude::*, types::PyDict};
-use sim_compiler::{random::Generator, warnings};
+use sim_compiler::{
+    ir::{self, Expr},
+    random::Generator,
+    warnings,
+};
 use sim_runtime::{
-    Backend, Control, Error, Field, Manifest, Math, Options, Role, Run, Simulation, Variation,
-    compile_with,
+    Backend, Control, Error, Field, Manifest, Math, Options, Role, Run, Session, Simulation,
+    Variation, compile_with,
 };
 use std::{
     collections::{BTreeMap, HashMap},
@@ -19,7 +23,7 @@ use std::{
 };
 
 /// A run that is followed by one like it handles signals only after it, if it took less.
-const SHORT: Duration = Duration::from_millis(5);
+pub(crate) const SHORT: Duration = Duration::from_millis(5);
 
 /// A compiled model.
 #[pyclass(frozen, module = "simc._simc")]
@@ -28,6 +32,8 @@ pub(crate) struct Native {
     manifest: Manifest,
     /// By name what a launch sets.
     borders: HashMap<String, (Role, Field)>,
+    /// Whether the model reads the number of steps of the run.
+    reads_steps: bool,
     state: Mutex<State>,
 }
 
@@ -97,6 +103,8 @@ impl Native {
         let artifact = py
             .detach(|| compile_with(&source.text, options))
             .map_err(|diagnostics| compile_error(py, &source, &diagnostics))?;
+        let steps = Expr::Launch(ir::Launch::Steps);
+        let reads_steps = artifact.program.exprs.contains(&steps);
         let simulation = Simulation::from_artifact(artifact);
         let manifest = simulation.manifest().clone();
         let borders = borders(&manifest);
@@ -104,6 +112,7 @@ impl Native {
             source,
             manifest,
             borders,
+            reads_steps,
             state: Mutex::new(State {
                 simulation,
                 last: None,
@@ -116,6 +125,11 @@ impl Native {
     /// Names, types, shapes, defaults and documentation, as JSON.
     fn manifest(&self) -> String {
         self.manifest.json()
+    }
+
+    /// Whether the model reads the number of steps of the run.
+    fn reads_steps(&self) -> bool {
+        self.reads_steps
     }
 
     /// The warnings about the model, rendered, and as diagnostics.
@@ -158,6 +172,29 @@ impl Native {
 }
 
 impl Native {
+    /// A session with the values of a run, and the source that its errors show.
+    pub(crate) fn session(
+        &self,
+        py: Python<'_>,
+        settings: &Bound<'_, PyDict>,
+        seed: u64,
+        values: &Bound<'_, PyDict>,
+    ) -> PyResult<(Source, Session)> {
+        refuse_fork()?;
+        let launch = Launch {
+            settings: Settings::of(settings)?,
+            values: self.values(values)?,
+        };
+        let session = py.detach(|| {
+            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            state.prepare(&launch)?;
+            state.simulation.set_seed(seed);
+            state.simulation.session()
+        });
+        let session = session.map_err(|error| errors::of(&self.source, &error))?;
+        Ok((self.source.clone(), session))
+    }
+
     /// Whether the run before this one had the same settings and was short.
     fn is_short(&self, settings: &Settings) -> bool {
         let state = self.state.try_lock();
@@ -307,7 +344,7 @@ impl State {
     }
 }
 
-fn borders(manifest: &Manifest) -> HashMap<String, (Role, Field)> {
+pub(crate) fn borders(manifest: &Manifest) -> HashMap<String, (Role, Field)> {
     let params = manifest
         .params
         .iter()
