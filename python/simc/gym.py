@@ -231,7 +231,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Array]):
     ) -> None:
         """Finds the model's declarations, and where their values will be among those of a step."""
         model = self.model
-        if model.has_worlds:
+        if model._manifest.has_worlds:
             raise RunError(
                 "gym",
                 "the agents of a world begin together, and environments begin by themselves",

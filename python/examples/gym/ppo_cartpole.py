@@ -1,5 +1,7 @@
 """Proximal policy optimisation solves CartPole: a mean return of at least 475 over 100 episodes.
 
+The policy is trained and tested in `cartpole.sim`, and in the end tested in Gymnasium's own CartPole-v1.
+
 The algorithm is the plain one (J. Schulman et al., "Proximal Policy Optimization Algorithms", 2017) as CleanRL
 writes it: one file, no framework. It needs gymnasium and torch.
 
@@ -11,9 +13,12 @@ from __future__ import annotations
 import argparse
 import time
 from pathlib import Path
+from typing import Any
 
+import gymnasium
 import numpy as np
 import torch
+from gymnasium.vector import VectorEnv
 from torch import nn
 from torch.distributions import Categorical
 
@@ -65,9 +70,8 @@ def network(inputs: int, outputs: int, gain: float) -> nn.Sequential:
     )
 
 
-def test(agent: Agent, model: simc.Model, seed: int) -> float:
+def test(agent: Agent, env: VectorEnv[Any, Any, Any], seed: int) -> float:
     """The mean return of the most likely actions, an episode in each environment."""
-    env = simc.gym.VectorEnv(model, EPISODES)
     seen, _ = env.reset(seed=seed)
     returns, alive = np.zeros(EPISODES), np.ones(EPISODES, bool)
     while alive.any():
@@ -76,7 +80,6 @@ def test(agent: Agent, model: simc.Model, seed: int) -> float:
         seen, rewards, terminations, truncations, _ = env.step(actions)
         returns += rewards * alive
         alive &= ~(terminations | truncations)
-    env.close()
     return float(returns.mean())
 
 
@@ -116,8 +119,8 @@ def update(agent: Agent, optimizer: torch.optim.Optimizer, rolled: dict[str, tor
             optimizer.step()
 
 
-def train(seed: int, most_steps: int) -> float:
-    """Trains until CartPole is solved; the mean return of the last test."""
+def train(seed: int, most_steps: int) -> Agent:
+    """Trains until CartPole is solved, or for so many steps."""
     torch.manual_seed(seed)
     torch.set_num_threads(1)
     model = simc.load(MODEL)
@@ -130,7 +133,7 @@ def train(seed: int, most_steps: int) -> float:
     rolled = {name: torch.zeros(STEPS, ENVS) for name in ("logs", "values", "rewards", "ended")}
     rolled["actions"] = torch.zeros(STEPS, ENVS, dtype=torch.long)
     rolled["seen"] = torch.zeros(STEPS, ENVS, seen_now.shape[1])
-    started, stepping, mean = time.perf_counter(), 0.0, 0.0
+    started, stepping = time.perf_counter(), 0.0
     updates = most_steps // (ENVS * STEPS)
     for k in range(1, updates + 1):
         optimizer.param_groups[0]["lr"] = RATE * (1.0 - (k - 1) / updates)
@@ -160,8 +163,10 @@ def train(seed: int, most_steps: int) -> float:
         batch["returns"] = (gains + rolled["values"]).flatten()
         update(agent, optimizer, batch)
         if k % UPDATES_BETWEEN_TESTS == 0 or k == updates:
-            mean = test(agent, model, seed + 1)
             seconds = time.perf_counter() - started
+            tested = simc.gym.VectorEnv(model, EPISODES)
+            mean = test(agent, tested, seed + 1)
+            tested.close()
             print(
                 f"{k * ENVS * STEPS:9,} steps  {seconds:6.1f} s ({stepping:.1f} s in the "
                 f"environment)  mean return {mean:6.1f}"
@@ -169,7 +174,7 @@ def train(seed: int, most_steps: int) -> float:
             if mean >= SOLVED:
                 break
     env.close()
-    return mean
+    return agent
 
 
 def main() -> None:
@@ -178,7 +183,11 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--steps", type=int, default=500_000, help="the most steps")
     given = parser.parse_args()
-    if train(given.seed, given.steps) < SOLVED:
+    agent = train(given.seed, given.steps)
+    env = gymnasium.make_vec("CartPole-v1", EPISODES, vectorization_mode="vector_entry_point")
+    mean = test(agent, env, given.seed + 2)
+    print(f"in Gymnasium's CartPole-v1: mean return {mean:.1f} over {EPISODES} episodes")
+    if mean < SOLVED:
         raise SystemExit(f"not solved: the mean return is below {SOLVED}")
 
 
