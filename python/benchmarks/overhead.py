@@ -1,8 +1,8 @@
 """What a call from Python costs beyond the call from Rust.
 
-The runtime times each run from its call to its results. That time, of runs on a thread that handles no
-signals, is what `Simulation::run` takes by itself; the wall time of `model.run` on the main thread less
-that is the overhead: the arguments, Ctrl-C, the interpreter lock, and the arrays.
+The runtime times each run from its call to its results. That time, of runs on a thread that handles
+no signals, is what `Simulation::run` takes by itself; the wall time of `model.run` on the main
+thread less that is the overhead: the arguments, Ctrl-C, the interpreter lock, and the arrays.
 
     python benchmarks/overhead.py
 """

@@ -6,12 +6,15 @@
 >>> run["payoff"]                                             # a NumPy array, a row per agent
 """
 
+from ._doctor import Doctor, doctor
 from ._manifest import Data, Field, Input, Param, SeriesField
 from ._model import Model, compile, load
 from ._report import Report, Telemetry
+from ._results import Derivatives, Elite, Estimate, Fit, Found, Gradient, Slope
 from ._run import Run, Series, Statistics, Summary
 from ._session import Session
 from ._simc import __version__
+from ._sweep import Sweep, SweptStatistics
 from .errors import (
     CompileError,
     Diagnostic,
@@ -27,10 +30,17 @@ from .errors import (
 __all__ = [
     "CompileError",
     "Data",
+    "Derivatives",
     "Diagnostic",
+    "Doctor",
+    "Elite",
+    "Estimate",
     "FaultError",
     "Field",
+    "Fit",
     "Fix",
+    "Found",
+    "Gradient",
     "Input",
     "Label",
     "Model",
@@ -42,12 +52,16 @@ __all__ = [
     "SeriesField",
     "Session",
     "SimError",
+    "Slope",
     "Span",
     "Statistics",
     "Summary",
+    "Sweep",
+    "SweptStatistics",
     "Telemetry",
     "UnknownNameError",
     "__version__",
     "compile",
+    "doctor",
     "load",
 ]

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._report import Report, report_of
+from ._tables import Tabular
 from ._text import count, html_table, significant, text_table
 from .errors import RunError, UnknownNameError
 
@@ -131,7 +132,7 @@ class Summary:
         return html_table(*self._table())
 
 
-class Run(Mapping[str, Array]):
+class Run(Tabular, Mapping[str, Array]):
     """The results of a run: a mapping of output names to NumPy arrays, a row per agent (or world).
 
     The arrays are the memory that the run was computed into: nothing was copied. What you write to
@@ -274,6 +275,12 @@ class Run(Mapping[str, Array]):
         rows = [row or [np.nan] * len(wanted) for row in found]
         array = np.array(rows, dtype=np.float64).reshape(len(rows), len(wanted)).T
         return array[:, 0] if len(rows) == 1 else array
+
+    def columns(self) -> dict[str, Array]:
+        """The outputs of agents, a row per agent."""
+        if not self._native.keeps_outputs():
+            raise not_kept("a table of the outputs")
+        return dict(self._native.outputs)
 
     @cached_property
     def report(self) -> Report:

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._model import Model, _count, _on_main_thread, _seed
+from ._model import Model, _count, _on_main_thread, seed_of
 from ._run import nearest
-from ._simc import NativeSession
+from ._simc import Native, NativeSession
 from .errors import RunError, UnknownNameError
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 Array = NDArray[Any]
+Call = tuple[dict[str, Any], dict[str, Any], bool, Any]
 
 
 class Session:
@@ -29,10 +30,10 @@ class Session:
     manager, or close it, to free its memory early.
     """
 
-    def __init__(self, model: Model, native: NativeSession) -> None:
+    def __init__(self, model: Model, native: Native, call: Call, seed: int) -> None:
         self.model = model
         """The model."""
-        self._native = native
+        self._native = NativeSession(native, call, seed)
 
     def step(self, count: int = 1) -> None:
         """Takes so many steps with all agents. After an error nothing has changed."""
@@ -88,7 +89,7 @@ class Session:
         number goes on. Their draws depend on the seed, the agent and the step number alone.
         """
         if mask is None:
-            self._native.reset(None if seed is None else _seed(seed))
+            self._native.reset(None if seed is None else seed_of(seed))
             return
         if seed is not None:
             raise RunError(

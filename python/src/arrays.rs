@@ -7,12 +7,20 @@ use std::mem::ManuallyDrop;
 
 /// An array with the values and the shape of a column.
 pub(crate) fn array(py: Python<'_>, column: Column) -> PyResult<Py<PyUntypedArray>> {
-    let shape = column.shape;
-    match column.values {
-        Values::F32(values) => shaped(PyArray1::from_vec(py, values), &shape),
-        Values::I32(values) => shaped(PyArray1::from_vec(py, values), &shape),
-        Values::U32(values) => shaped(PyArray1::from_vec(py, values), &shape),
-        Values::Bool(values) => shaped(PyArray1::from_vec(py, values), &shape),
+    of_values(py, column.values, &column.shape)
+}
+
+/// An array of some values.
+pub(crate) fn of_values(
+    py: Python<'_>,
+    values: Values,
+    shape: &[usize],
+) -> PyResult<Py<PyUntypedArray>> {
+    match values {
+        Values::F32(values) => shaped(PyArray1::from_vec(py, values), shape),
+        Values::I32(values) => shaped(PyArray1::from_vec(py, values), shape),
+        Values::U32(values) => shaped(PyArray1::from_vec(py, values), shape),
+        Values::Bool(values) => shaped(PyArray1::from_vec(py, values), shape),
     }
 }
 

@@ -2,16 +2,21 @@
 //! the public classes of it; `simc/_simc.pyi` has its types.
 //!
 //! In the order of their dependencies: `errors` raises exceptions, `interrupt` runs work that Ctrl-C ends,
-//! `values` reads values from Python, `arrays` gives arrays to it, `report` says how a run was done, `run` is
-//! the results, `model` a compiled model, `session` a run whose caller takes the steps.
+//! `values` reads values from Python, `launch` all that a run is given, `arrays` gives arrays to Python,
+//! `report` says how a run was done, `run` is the results, `sweep` those of many runs, `derive` derivatives,
+//! `optimise` fits and searches, `model` a compiled model, `session` a run whose caller takes the steps.
 
 mod arrays;
+mod derive;
 mod errors;
 mod interrupt;
+mod launch;
 mod model;
+mod optimise;
 mod report;
 mod run;
 mod session;
+mod sweep;
 mod values;
 
 use pyo3::prelude::*;
@@ -26,6 +31,13 @@ mod _simc {
     #[pymodule_export]
     use crate::session::NativeSession;
     use pyo3::prelude::*;
+    use std::ffi::OsString;
+
+    /// Runs the `simc` command with these arguments, the first of which is its name; gives the exit code.
+    #[pyfunction]
+    fn command_line(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
+        py.detach(|| simc::main_with(arguments))
+    }
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

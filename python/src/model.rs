@@ -1,10 +1,13 @@
 //! A compiled model, and its runs.
 
 use crate::{
-    errors::{self, Source, compile_error, run_error},
-    interrupt::{self, Watched, refuse_fork},
+    derive::{self, Asked},
+    errors::{self, Source, compile_error},
+    interrupt::{self, Watched},
+    launch::{Borders, Call, Launch, Settings, unknown_option},
+    optimise::{self, FitAsked, SearchAsked, loss_of},
     run::NativeRun,
-    values::{For, Given},
+    sweep::{self, Axis, Found, MOST_KEPT},
 };
 use pyo3::{prelude::*, types::PyDict};
 use sim_compiler::{
@@ -13,11 +16,10 @@ use sim_compiler::{
     warnings,
 };
 use sim_runtime::{
-    Backend, Control, Error, Field, Manifest, Math, Options, Role, Run, Session, Simulation,
+    Control, Differentiated, Error, Manifest, Math, Options, Role, Run, Session, Simulation,
     Variation, compile_with,
 };
 use std::{
-    collections::{BTreeMap, HashMap},
     sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
@@ -30,8 +32,7 @@ pub(crate) const SHORT: Duration = Duration::from_millis(5);
 pub(crate) struct Native {
     source: Source,
     manifest: Manifest,
-    /// By name what a launch sets.
-    borders: HashMap<String, (Role, Field)>,
+    borders: Borders,
     /// Whether the model reads the number of steps of the run.
     reads_steps: bool,
     state: Mutex<State>,
@@ -46,27 +47,8 @@ struct State {
     placed: Option<Settings>,
     /// Whether the last run took less than [`SHORT`].
     was_short: bool,
-}
-
-/// What a run is given.
-#[derive(Clone, Debug)]
-struct Launch {
-    settings: Settings,
-    values: BTreeMap<String, (Role, Given)>,
-}
-
-/// What a run is given beside values and the seed.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Settings {
-    agents: Option<u32>,
-    steps: Option<u32>,
-    world: Option<u32>,
-    first_agent: u32,
-    population: Option<u32>,
-    backend: Backend,
-    adapter: Option<String>,
-    keep_outputs: bool,
-    keep_states: bool,
+    /// What computes the last derivatives.
+    programs: Option<derive::Known>,
 }
 
 #[pymethods]
@@ -105,9 +87,11 @@ impl Native {
             .map_err(|diagnostics| compile_error(py, &source, &diagnostics))?;
         let steps = Expr::Launch(ir::Launch::Steps);
         let reads_steps = artifact.program.exprs.contains(&steps);
-        let simulation = Simulation::from_artifact(artifact);
+        let simulation = Simulation::from_artifact(artifact)
+            .calibration(simc::stored_calibration())
+            .pipeline_cache(simc::cache_directory());
         let manifest = simulation.manifest().clone();
-        let borders = borders(&manifest);
+        let borders = Borders::of(&manifest);
         Ok(Native {
             source,
             manifest,
@@ -118,6 +102,7 @@ impl Native {
                 last: None,
                 placed: None,
                 was_short: false,
+                programs: None,
             }),
         })
     }
@@ -142,57 +127,190 @@ impl Native {
         Ok((text, errors::listed(py, &self.source, &found)?))
     }
 
-    /// Runs the model. `settings` has the fields of [`Settings`] by name.
-    #[pyo3(signature = (settings, seed, values, handles_signals, progress))]
-    fn run(
-        &self,
-        py: Python<'_>,
-        settings: &Bound<'_, PyDict>,
-        seed: u64,
-        values: &Bound<'_, PyDict>,
-        handles_signals: bool,
-        progress: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<NativeRun> {
-        let launch = Launch {
-            settings: Settings::of(settings)?,
-            values: self.values(values)?,
-        };
-        let watched = Watched {
-            handles_signals,
-            is_short: self.is_short(&launch.settings),
-            progress,
-        };
-        let run = interrupt::run(py, &watched, |control| {
-            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Runs the model.
+    fn run(&self, py: Python<'_>, call: Call<'_>, seed: u64) -> PyResult<NativeRun> {
+        let launch = self.borders.launch(&self.source, &call)?;
+        let is_short = self.is_short(&launch.settings);
+        let run = self.with_state(py, &call, is_short, |state, control| {
             state.run(&launch, seed, control)
         })?;
-        let run = run.map_err(|error| errors::of(&self.source, &error))?;
         NativeRun::of(py, run, &self.manifest.outputs)
+    }
+
+    /// Runs the model once per seed. Of `points`, each param has as many values.
+    fn sweep<'py>(
+        &self,
+        py: Python<'py>,
+        call: Call<'py>,
+        seeds: Vec<u64>,
+        points: &Bound<'py, PyDict>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let (launch, variations) = self.swept(&call, &seeds, points)?;
+        let found = self.with_state(py, &call, false, |state, control| {
+            state.prepare(&launch, seeds[0])?;
+            Found::of(&state.simulation, &self.manifest, &variations, control)
+        })?;
+        found.for_python(py)
+    }
+
+    /// The seconds of the runs of a sweep from Rust, without statistics: what a benchmark compares with.
+    fn time_sweep(
+        &self,
+        py: Python<'_>,
+        call: Call<'_>,
+        seeds: Vec<u64>,
+        points: &Bound<'_, PyDict>,
+    ) -> PyResult<f64> {
+        let (launch, variations) = self.swept(&call, &seeds, points)?;
+        self.with_state(py, &call, true, |state, _| {
+            state.prepare(&launch, seeds[0])?;
+            let started = Instant::now();
+            (state.simulation).run_each(&variations, &Control::default(), |_, _| {})?;
+            Ok(started.elapsed().as_secs_f64())
+        })
+    }
+
+    /// A loss, and its derivatives by all floats of these params and inputs.
+    fn gradient<'py>(
+        &self,
+        py: Python<'py>,
+        call: Call<'py>,
+        seed: u64,
+        of: &str,
+        wrt: Vec<String>,
+        mode: &str,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let loss = loss_of(of)?;
+        let asked = Asked {
+            output: loss.output,
+            wrt,
+            mode: derive::mode(mode)?,
+        };
+        let launch = self.borders.launch(&self.source, &call)?;
+        let gradient = self.with_state(py, &call, false, |state, control| {
+            state.differentiated(&asked, &launch, seed, control, |programs, control| {
+                programs.gradient(loss.fold, control)
+            })
+        })?;
+        derive::gradient(py, &gradient)
+    }
+
+    /// An output of each agent, and its derivatives by all floats of these params and inputs.
+    fn derivatives<'py>(
+        &self,
+        py: Python<'py>,
+        call: Call<'py>,
+        seed: u64,
+        of: String,
+        wrt: Vec<String>,
+        mode: &str,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let asked = Asked {
+            output: of,
+            wrt,
+            mode: derive::mode(mode)?,
+        };
+        let launch = self.borders.launch(&self.source, &call)?;
+        let found = self.with_state(py, &call, false, |state, control| {
+            state.differentiated(&asked, &launch, seed, control, Differentiated::derivatives)
+        })?;
+        derive::derivatives(py, found)
+    }
+
+    /// Searches the params at which a loss or residuals are least.
+    fn fit<'py>(
+        &self,
+        py: Python<'py>,
+        call: Call<'py>,
+        seed: u64,
+        asked: FitAsked,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let fit = asked.fit()?;
+        let launch = self.borders.launch(&self.source, &call)?;
+        let (found, history) = self.with_state(py, &call, false, |state, control| {
+            state.prepare(&launch, seed)?;
+            let mut history = Vec::new();
+            let watch: sim_runtime::Watch<'_> = &mut |at| history.push(at.clone());
+            let found = state.simulation.fit(&fit, control, watch)?;
+            Ok((found, history))
+        })?;
+        optimise::fitted(py, &found, &history)
+    }
+
+    /// Searches the inputs with which a fitness is best.
+    fn search<'py>(
+        &self,
+        py: Python<'py>,
+        call: Call<'py>,
+        seed: u64,
+        asked: SearchAsked<'py>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let search = asked.search()?;
+        let launch = self.borders.launch(&self.source, &call)?;
+        let found = self.with_state(py, &call, false, |state, control| {
+            state.prepare(&launch, seed)?;
+            state.simulation.search(&search, control, &mut |_| {})
+        })?;
+        optimise::found(py, found)
     }
 }
 
 impl Native {
-    /// A session with the values of a run, and the source that its errors show.
+    /// A session that begins with the values of a call, and the source that its errors show.
     pub(crate) fn session(
         &self,
         py: Python<'_>,
-        settings: &Bound<'_, PyDict>,
+        call: &Call<'_>,
         seed: u64,
-        values: &Bound<'_, PyDict>,
     ) -> PyResult<(Source, Session)> {
-        refuse_fork()?;
-        let launch = Launch {
-            settings: Settings::of(settings)?,
-            values: self.values(values)?,
-        };
-        let session = py.detach(|| {
-            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-            state.prepare(&launch)?;
-            state.simulation.set_seed(seed);
+        let launch = self.borders.launch(&self.source, call)?;
+        let session = self.with_state(py, call, true, |state, _| {
+            state.prepare(&launch, seed)?;
             state.simulation.session()
-        });
-        let session = session.map_err(|error| errors::of(&self.source, &error))?;
+        })?;
         Ok((self.source.clone(), session))
+    }
+
+    /// Works with the simulation, while Ctrl-C is heeded.
+    fn with_state<T: Send>(
+        &self,
+        py: Python<'_>,
+        call: &Call<'_>,
+        is_short: bool,
+        work: impl FnOnce(&mut State, &Control<'_>) -> Result<T, Error> + Send,
+    ) -> PyResult<T> {
+        let watched = Watched {
+            handles_signals: call.2,
+            is_short,
+            progress: call.3.as_ref(),
+        };
+        let done = interrupt::run(py, &watched, |control| {
+            let state = self.state.lock();
+            work(&mut state.unwrap_or_else(PoisonError::into_inner), control)
+        })?;
+        done.map_err(|error| errors::of(&self.source, &error))
+    }
+
+    /// The launch of a sweep, and how its runs differ.
+    fn swept(
+        &self,
+        call: &Call<'_>,
+        seeds: &[u64],
+        points: &Bound<'_, PyDict>,
+    ) -> PyResult<(Launch, Vec<Variation>)> {
+        let mut launch = self.borders.launch(&self.source, call)?;
+        let mut axes = Vec::new();
+        for (name, values) in points {
+            let name: String = name.extract()?;
+            let (_, field) = self.borders.get(&name)?;
+            axes.push(Axis::read(&self.source, field, &values)?);
+        }
+        let agents = launch.settings.agents.or(self.manifest.agents).unwrap_or(0);
+        let words = self.manifest.output_words;
+        launch.settings.keep_outputs = u64::from(agents) * u64::from(words) * 4 <= MOST_KEPT;
+        launch.settings.keep_states = false;
+        let variations = sweep::variations(&axes, seeds);
+        Ok((launch, variations))
     }
 
     /// Whether the run before this one had the same settings and was short.
@@ -206,80 +324,6 @@ impl Native {
                     .is_some_and(|last| last.settings == *settings)
         })
     }
-
-    fn values(&self, values: &Bound<'_, PyDict>) -> PyResult<BTreeMap<String, (Role, Given)>> {
-        let mut all = BTreeMap::new();
-        for (name, value) in values {
-            let name: String = name.extract()?;
-            let Some((role, field)) = self.borders.get(&name) else {
-                let message = format!("the model has no param, data or input `{name}`");
-                return Err(run_error("E0701", &message, None));
-            };
-            let read = For {
-                source: &self.source,
-                role: *role,
-                field,
-            };
-            let given = read.read(&value)?;
-            all.insert(name, (*role, given));
-        }
-        Ok(all)
-    }
-}
-
-impl Settings {
-    fn of(settings: &Bound<'_, PyDict>) -> PyResult<Settings> {
-        let mut of = Settings {
-            keep_outputs: true,
-            keep_states: true,
-            ..Settings::default()
-        };
-        for (name, value) in settings {
-            let name: String = name.extract()?;
-            match name.as_str() {
-                "agents" => of.agents = value.extract()?,
-                "steps" => of.steps = value.extract()?,
-                "world" => of.world = value.extract()?,
-                "first_agent" => of.first_agent = value.extract()?,
-                "population" => of.population = value.extract()?,
-                "adapter" => of.adapter = value.extract()?,
-                "keep_outputs" => of.keep_outputs = value.extract()?,
-                "keep_states" => of.keep_states = value.extract()?,
-                "backend" => of.backend = backend(&value.extract::<String>()?)?,
-                other => {
-                    let known = ["agents", "steps", "backend"];
-                    return Err(unknown_option("setting", other, &known));
-                }
-            }
-        }
-        Ok(of)
-    }
-
-    /// Gives them to a simulation that has those of `last`.
-    fn give(&self, simulation: &mut Simulation, last: Option<&Settings>) {
-        simulation.forget_settings();
-        simulation.set_keep_outputs(self.keep_outputs);
-        simulation.set_keep_states(self.keep_states);
-        simulation.set_first_agent(self.first_agent);
-        if let Some(agents) = self.agents {
-            simulation.set_agents(agents);
-        }
-        if let Some(steps) = self.steps {
-            simulation.set_steps(steps);
-        }
-        if let Some(members) = self.world {
-            simulation.set_world(members);
-        }
-        if let Some(population) = self.population {
-            simulation.set_population(population);
-        }
-        let place = |of: &Settings| (of.backend, of.adapter.clone());
-        // A backend that is set anew opens its device anew.
-        if last.map(place) != Some(place(self)) {
-            simulation.set_backend(self.backend);
-            simulation.set_adapter(self.adapter.as_deref());
-        }
-    }
 }
 
 impl State {
@@ -287,7 +331,7 @@ impl State {
         let variation = match self.variation(launch) {
             Some(variation) => variation,
             None => {
-                self.prepare(launch)?;
+                self.prepare(launch, seed)?;
                 Variation::new()
             }
         };
@@ -327,10 +371,26 @@ impl State {
         Some(variation)
     }
 
-    fn prepare(&mut self, launch: &Launch) -> Result<(), Error> {
+    /// Computes with the programs of some derivatives.
+    fn differentiated<T>(
+        &mut self,
+        asked: &Asked,
+        launch: &Launch,
+        seed: u64,
+        control: &Control<'_>,
+        compute: impl FnOnce(&Differentiated, &Control<'_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        self.prepare(launch, seed)?;
+        let of = (asked, launch, seed);
+        derive::with_programs(&mut self.programs, &self.simulation, of, control, compute)
+    }
+
+    /// Gives the simulation all values of a launch.
+    fn prepare(&mut self, launch: &Launch, seed: u64) -> Result<(), Error> {
         let last = self.placed.replace(launch.settings.clone());
         self.last = None;
         (launch.settings).give(&mut self.simulation, last.as_ref());
+        self.simulation.set_seed(seed);
         for (name, (role, given)) in &launch.values {
             let array = given.array.clone();
             match role {
@@ -342,39 +402,4 @@ impl State {
         self.last = Some(launch.clone());
         Ok(())
     }
-}
-
-pub(crate) fn borders(manifest: &Manifest) -> HashMap<String, (Role, Field)> {
-    let params = manifest
-        .params
-        .iter()
-        .map(|param| (Role::Param, &param.field));
-    let data = manifest.data.iter().map(|data| (Role::Data, &data.field));
-    let worlds = manifest.world_rows().inputs.iter();
-    let inputs = manifest.inputs.iter().chain(worlds);
-    let inputs = inputs.map(|input| (Role::Input, &input.field));
-    let all = params.chain(data).chain(inputs);
-    all.map(|(role, field)| (field.name.clone(), (role, field.clone())))
-        .collect()
-}
-
-fn backend(name: &str) -> PyResult<Backend> {
-    Ok(match name {
-        "auto" => Backend::Auto,
-        "gpu" => Backend::Gpu,
-        "cpu" => Backend::Cpu,
-        "reference" => Backend::Reference,
-        other => {
-            let known = ["auto", "gpu", "cpu", "reference"];
-            return Err(unknown_option("backend", other, &known));
-        }
-    })
-}
-
-fn unknown_option(what: &str, given: &str, known: &[&str]) -> PyErr {
-    run_error(
-        "option",
-        &format!("there is no {what} `{given}`"),
-        Some(&format!("there are {}", known.join(", "))),
-    )
 }

@@ -23,6 +23,9 @@ type Row = (
     Option<[f64; 5]>,
 );
 
+/// What is known of outputs that are not kept: statistics by name, and the steps and stops of all agents.
+type Summed = (Vec<(String, Vec<Statistics>)>, u64, u64);
+
 /// The results of a run.
 #[pyclass(frozen, module = "simc._simc")]
 pub(crate) struct NativeRun {
@@ -39,8 +42,8 @@ pub(crate) struct NativeRun {
     #[pyo3(get)]
     series: Py<PyList>,
     fields: Vec<Field>,
-    /// Statistics by name, if outputs are not kept, and the steps and stops of all agents.
-    summed: Option<(Vec<(String, Vec<Statistics>)>, u64, u64)>,
+    /// If outputs are not kept.
+    summed: Option<Summed>,
     progress: Vec<u32>,
     report: Report,
 }

@@ -4,17 +4,14 @@ use crate::{
     arrays::array,
     errors::{self, Source, run_error},
     interrupt::{self, Watched, refuse_fork},
-    model::{Native, SHORT, borders},
-    values::{For, Given},
+    launch::{Borders, Call},
+    model::{Native, SHORT},
+    values::For,
 };
 use numpy::{PyArray1, PyReadonlyArray1, PyUntypedArray};
-use pyo3::{
-    prelude::*,
-    types::{PyDict, PyTuple},
-};
-use sim_runtime::{Column, Device, Error, Field, Role, Session};
+use pyo3::{prelude::*, types::PyTuple};
+use sim_runtime::{Column, Device, Error, Role, Session};
 use std::{
-    collections::HashMap,
     sync::{
         Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -26,7 +23,7 @@ use std::{
 #[pyclass(frozen, module = "simc._simc")]
 pub(crate) struct NativeSession {
     source: Source,
-    borders: HashMap<String, (Role, Field)>,
+    borders: Borders,
     /// Nothing once it is closed.
     session: Mutex<Option<Session>>,
     /// What a step took the last time, in nanoseconds.
@@ -35,19 +32,13 @@ pub(crate) struct NativeSession {
 
 #[pymethods]
 impl NativeSession {
-    /// Begins a session of a model. `settings` and `values` are those of a run.
+    /// Begins a session of a model.
     #[new]
-    fn new(
-        py: Python<'_>,
-        model: &Native,
-        settings: &Bound<'_, PyDict>,
-        seed: u64,
-        values: &Bound<'_, PyDict>,
-    ) -> PyResult<NativeSession> {
-        let (source, session) = model.session(py, settings, seed, values)?;
+    fn new(py: Python<'_>, model: &Native, call: Call<'_>, seed: u64) -> PyResult<NativeSession> {
+        let (source, session) = model.session(py, &call, seed)?;
         Ok(NativeSession {
             source,
-            borders: borders(session.manifest()),
+            borders: Borders::of(session.manifest()),
             session: Mutex::new(Some(session)),
             step_nanoseconds: AtomicU64::new(u64::MAX),
         })
@@ -82,22 +73,20 @@ impl NativeSession {
         value: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
         refuse_fork()?;
-        let param = role == "param";
-        let wanted = if param { Role::Param } else { Role::Input };
-        let given: Given = match self.borders.get(name) {
-            Some((role, field)) if *role == wanted => For {
-                source: &self.source,
-                role: *role,
-                field,
-            }
-            .read(value)?,
-            _ => {
-                let message = format!("the model has no {wanted} `{name}`");
-                return Err(run_error("E0701", &message, None));
-            }
+        let (is_param, (found, field)) = (role == "param", self.borders.get(name)?);
+        let wanted = if is_param { Role::Param } else { Role::Input };
+        if *found != wanted {
+            let message = format!("the model has no {wanted} `{name}`");
+            return Err(run_error("E0701", &message, None));
+        }
+        let given = For {
+            source: &self.source,
+            role: wanted,
+            field,
         };
+        let given = given.read(value)?;
         let done = py.detach(|| {
-            self.with(|session| match param {
+            self.with(|session| match is_param {
                 true => session.set_param(name, given.array.clone()),
                 false => session.set_input(name, given.array.clone()),
             })

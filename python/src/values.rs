@@ -11,36 +11,45 @@ use pyo3::{
 use sim_runtime::{Array, Error, Field, Role, Scalar};
 use std::sync::Arc;
 
-/// A value, converted, and small enough ones in a form that can be compared.
+/// A value, converted.
 #[derive(Clone, Debug)]
 pub(crate) struct Given {
     pub(crate) array: Array,
-    /// The type, the words and the shape, of a few values.
-    small: Option<(Scalar, Vec<u32>, Vec<u32>)>,
+    words: Arc<[u32]>,
+    shape: Vec<u32>,
 }
 
 /// Most words that are compared.
 const MOST_COMPARED: usize = 64;
 
 impl Given {
-    fn number(array: Array, scalar: Scalar, word: u32) -> Given {
+    fn number(array: Array, word: u32) -> Given {
         Given {
             array,
-            small: Some((scalar, vec![word], Vec::new())),
+            words: Arc::new([word]),
+            shape: Vec::new(),
         }
     }
 
     fn shaped(scalar: Scalar, words: Arc<[u32]>, shape: Vec<u32>) -> Given {
-        let small = (words.len() <= MOST_COMPARED).then(|| (scalar, words.to_vec(), shape.clone()));
         Given {
-            array: Array::shaped(scalar, words, shape),
-            small,
+            array: Array::shaped(scalar, Arc::clone(&words), shape.clone()),
+            words,
+            shape,
         }
     }
 
-    /// Whether it is known to be the same.
+    /// The bits of the values, row by row.
+    pub(crate) fn words(&self) -> &[u32] {
+        &self.words
+    }
+
+    /// Whether it is the same; many values never are.
     pub(crate) fn is_same(&self, other: &Given) -> bool {
-        self.small.is_some() && self.small == other.small
+        self.words.len() <= MOST_COMPARED
+            && self.words == other.words
+            && self.shape == other.shape
+            && self.array.scalar() == other.array.scalar()
     }
 }
 
@@ -61,7 +70,7 @@ impl For<'_> {
     pub(crate) fn read(self, value: &Bound<'_, PyAny>) -> PyResult<Given> {
         if let Ok(value) = value.cast::<PyBool>() {
             let value = value.is_true();
-            return Ok(Given::number(value.into(), Scalar::Bool, value.into()));
+            return Ok(Given::number(value.into(), value.into()));
         }
         if value.cast::<PyFloat>().is_ok() {
             let value: f64 = value.extract()?;
@@ -82,7 +91,7 @@ impl For<'_> {
             return Err(self.not_representable(value));
         }
         let word = (value as f32).to_bits();
-        Ok(Given::number(value.into(), Scalar::F32, word))
+        Ok(Given::number(value.into(), word))
     }
 
     fn integer(self, value: &Bound<'_, PyAny>) -> PyResult<Given> {
@@ -91,14 +100,14 @@ impl For<'_> {
         };
         if let Ok(value) = i32::try_from(whole) {
             let word = value.cast_unsigned();
-            return Ok(Given::number(value.into(), Scalar::I32, word));
+            return Ok(Given::number(value.into(), word));
         }
         if let Ok(value) = u32::try_from(whole) {
-            return Ok(Given::number(value.into(), Scalar::U32, value));
+            return Ok(Given::number(value.into(), value));
         }
         let float = whole as f32;
         match self.field.scalar == Scalar::F32 && float as i128 == i128::from(whole) {
-            true => Ok(Given::number(float.into(), Scalar::F32, float.to_bits())),
+            true => Ok(Given::number(float.into(), float.to_bits())),
             false => Err(self.not_representable(whole as f64)),
         }
     }
@@ -106,11 +115,7 @@ impl For<'_> {
     fn variant(self, text: &str) -> PyResult<Given> {
         let variants = &self.field.variants;
         match variants.iter().position(|variant| variant == text) {
-            Some(number) => Ok(Given::number(
-                (number as u32).into(),
-                Scalar::U32,
-                number as u32,
-            )),
+            Some(number) => Ok(Given::number((number as u32).into(), number as u32)),
             None if variants.is_empty() => Err(self.wrong_type("text")),
             None => Err(run_error(
                 "E0707",

@@ -50,7 +50,7 @@ def test_other_threads_go_on_during_a_run() -> None:
     thread = threading.Thread(target=count)
     thread.start()
     started = time.perf_counter()
-    model.run(agents=100_000, steps=2_000, backend="cpu")
+    model.run(agents=100_000, steps=20_000, backend="cpu")
     seconds = time.perf_counter() - started
     during = counted
     over.set()
@@ -93,7 +93,7 @@ def test_a_callback_may_run_the_model() -> None:
         if not runs:
             runs.append(model.run(agents=3, steps=1))
 
-    model.run(agents=100_000, steps=2_000, backend="cpu", progress=look)
+    model.run(agents=100_000, steps=20_000, backend="cpu", progress=look)
     assert len(runs) == 1
     assert len(runs[0]["x"]) == 3
 

@@ -313,6 +313,11 @@ fn select_from<I: Iterator<Item = u32>>(
 ) -> (Tally, Selection) {
     /// For fewer values, histograms of wide digits take longer than more passes.
     const MANY: usize = 1 << 17;
+    /// Up to so many values, copying their keys takes less time than counting them in several passes.
+    const FEW: usize = 1 << 12;
+    if values().nth(FEW).is_none() {
+        return select_few(scalar, probabilities, values());
+    }
     let few = values().nth(MANY).is_none();
     let mut selection = Selection::new(if few { 8 } else { 16 }, probabilities);
     let mut tally = Tally::new();
@@ -325,6 +330,26 @@ fn select_from<I: Iterator<Item = u32>>(
         is_first = false;
     }
     (tally, selection)
+}
+
+/// Moments and order statistics of a few values, whose keys are copied.
+fn select_few(
+    scalar: Scalar,
+    probabilities: [f64; QUANTILES],
+    values: impl Iterator<Item = u32>,
+) -> (Tally, Selection) {
+    let mut tally = Tally::new();
+    let mut keys = Vec::with_capacity(values.size_hint().0);
+    values.for_each(|word| {
+        if scalar == Scalar::F32 && is_nan(word) {
+            tally.nan += 1;
+        } else {
+            let key = key(scalar, word);
+            tally.add(scalar, word, key);
+            keys.push(key);
+        }
+    });
+    (tally, Selection::of_keys(&mut keys, probabilities))
 }
 
 /// Feeds values to a selection, and in the first pass to a tally.

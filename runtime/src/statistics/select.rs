@@ -91,6 +91,27 @@ impl Selection {
         }
     }
 
+    /// What a selection finds among these keys, whose order it changes; meaningless without any.
+    pub(crate) fn of_keys(keys: &mut [u32], probabilities: [f64; QUANTILES]) -> Selection {
+        let mut done = Selection::new(BITS - 1, probabilities);
+        done.open = 0;
+        done.ranks = ranks(keys.len() as u64, probabilities);
+        if keys.is_empty() {
+            return done;
+        }
+        // In rising order, each rank is among the keys from the one before it on.
+        let mut order: [usize; RANKS] = std::array::from_fn(|at| at);
+        order.sort_unstable_by_key(|&at| done.ranks[at]);
+        let mut first = 0;
+        for at in order {
+            let rank = done.ranks[at] as usize;
+            let (_, key, _) = keys[first..].select_nth_unstable(rank - first);
+            done.prefixes[at] = *key;
+            first = rank;
+        }
+        done
+    }
+
     /// Whether the keys are known.
     pub(crate) fn is_done(&self) -> bool {
         self.open == 0
@@ -210,6 +231,11 @@ mod tests {
                 let expected = ranks(count, QUARTILES).map(|rank| keys[rank as usize]);
                 assert_eq!(selection.keys(), expected, "{count} {spread} {digit}");
             }
+            let expected = ranks(count, QUARTILES).map(|rank| keys[rank as usize]);
+            keys.reverse();
+            let found = Selection::of_keys(&mut keys, QUARTILES);
+            assert!(found.is_done());
+            assert_eq!(found.keys(), expected, "{count} {spread}");
         }
         assert_eq!(ranks(5, QUARTILES), [1, 2, 2, 3, 3, 4]);
     }
