@@ -14,6 +14,7 @@ from ._model import Model, compile, load
 from ._report import Report, Telemetry
 from ._results import Derivatives, Elite, Estimate, Fit, Found, Gradient, Slope
 from ._run import Run, Series, Statistics, Summary
+from ._session import Session
 from ._simc import __version__
 from ._sweep import Sweep, SweptStatistics
 from .errors import (
@@ -51,6 +52,7 @@ __all__ = [
     "RunError",
     "Series",
     "SeriesField",
+    "Session",
     "SimError",
     "Slope",
     "Span",

@@ -11,7 +11,7 @@ import types
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from ._run import Run, nearest
 from ._simc import Native
 from ._sweep import Sweep, sweep
 from .errors import Diagnostic, RunError, UnknownNameError
+
+if TYPE_CHECKING:
+    from ._session import Session
 
 Progress = Callable[[int, int], object]
 """Called now and then with the agent-steps that are done, and all."""
@@ -173,6 +176,35 @@ class Model:
             call = (settings, given, _on_main_thread(), report)
             run = native.run(call, seed_of(seed))
         return Run(self, run)
+
+    def session(
+        self,
+        *,
+        agents: int | None = None,
+        steps: int | None = None,
+        seed: int = 0,
+        backend: str = "auto",
+        adapter: str | None = None,
+        world: int | None = None,
+        first_agent: int = 0,
+        population: int | None = None,
+        params: Mapping[str, Any] | None = None,
+        inputs: Mapping[str, Any] | None = None,
+        data: Mapping[str, Any] | None = None,
+        check: bool = False,
+        **values: Any,
+    ) -> Session:
+        """Begins a run whose steps the caller takes, a few at a time: see `simc.Session`.
+
+        ``backend="auto"`` is the CPU here. ``steps`` is the most that it can take in all, up to
+        ``2**30 - 1``. Everything else is as in `run`.
+        """
+        from ._session import Session
+
+        given = self._given(self.session, values, params, inputs, data)
+        settings = _settings(agents, steps, world, first_agent, population, backend, adapter)
+        native = self._native_checked() if check else self._native
+        return Session(self, native, (settings, given, _on_main_thread(), None), seed_of(seed))
 
     def sweep(
         self,
@@ -460,6 +492,7 @@ class Model:
         own.__doc__ = _documentation(self)
         methods = (
             Model.run,
+            Model.session,
             Model.sweep,
             Model.gradient,
             Model.derivatives,

@@ -4,7 +4,8 @@
 //! In the order of their dependencies: `errors` raises exceptions, `interrupt` runs work that Ctrl-C ends,
 //! `values` reads values from Python, `launch` all that a run is given, `arrays` gives arrays to Python,
 //! `report` says how a run was done, `run` is the results, `sweep` those of many runs, `derive` derivatives,
-//! `optimise` fits and searches, `model` a compiled model, `tally` sums what comes in parts.
+//! `optimise` fits and searches, `model` a compiled model, `session` a run whose caller takes the steps,
+//! `tally` sums what comes in parts.
 
 mod arrays;
 mod derive;
@@ -15,6 +16,7 @@ mod model;
 mod optimise;
 mod report;
 mod run;
+mod session;
 mod sweep;
 mod tally;
 mod values;
@@ -28,6 +30,8 @@ mod _simc {
     use crate::model::Native;
     #[pymodule_export]
     use crate::run::NativeRun;
+    #[pymodule_export]
+    use crate::session::NativeSession;
     #[pymodule_export]
     use crate::tally::{moments, tally};
     use pyo3::prelude::*;

@@ -10,10 +10,14 @@ use crate::{
     sweep::{self, Axis, Found, MOST_KEPT},
 };
 use pyo3::{prelude::*, types::PyDict};
-use sim_compiler::{random::Generator, warnings};
+use sim_compiler::{
+    ir::{self, Expr},
+    random::Generator,
+    warnings,
+};
 use sim_runtime::{
-    Control, Differentiated, Error, Manifest, Math, Options, Role, Run, Simulation, Variation,
-    compile_with,
+    Control, Differentiated, Error, Manifest, Math, Options, Role, Run, Session, Simulation,
+    Variation, compile_with,
 };
 use std::{
     sync::{Mutex, PoisonError},
@@ -21,7 +25,7 @@ use std::{
 };
 
 /// A run that is followed by one like it handles signals only after it, if it took less.
-const SHORT: Duration = Duration::from_millis(5);
+pub(crate) const SHORT: Duration = Duration::from_millis(5);
 
 /// A compiled model.
 #[pyclass(frozen, module = "simc._simc")]
@@ -29,6 +33,8 @@ pub(crate) struct Native {
     source: Source,
     pub(crate) manifest: Manifest,
     borders: Borders,
+    /// Whether the model reads the number of steps of the run.
+    reads_steps: bool,
     state: Mutex<State>,
 }
 
@@ -79,6 +85,8 @@ impl Native {
         let artifact = py
             .detach(|| compile_with(&source.text, options))
             .map_err(|diagnostics| compile_error(py, &source, &diagnostics))?;
+        let steps = Expr::Launch(ir::Launch::Steps);
+        let reads_steps = artifact.program.exprs.contains(&steps);
         let simulation = Simulation::from_artifact(artifact)
             .calibration(simc::stored_calibration())
             .pipeline_cache(simc::cache_directory());
@@ -88,6 +96,7 @@ impl Native {
             source,
             manifest,
             borders,
+            reads_steps,
             state: Mutex::new(State {
                 simulation,
                 last: None,
@@ -101,6 +110,11 @@ impl Native {
     /// Names, types, shapes, defaults and documentation, as JSON.
     fn manifest(&self) -> String {
         self.manifest.json()
+    }
+
+    /// Whether the model reads the number of steps of the run.
+    fn reads_steps(&self) -> bool {
+        self.reads_steps
     }
 
     /// The warnings about the model, rendered, and as diagnostics.
@@ -242,6 +256,21 @@ impl Native {
 }
 
 impl Native {
+    /// A session that begins with the values of a call, and the source that its errors show.
+    pub(crate) fn session(
+        &self,
+        py: Python<'_>,
+        call: &Call<'_>,
+        seed: u64,
+    ) -> PyResult<(Source, Session)> {
+        let launch = self.borders.launch(&self.source, call)?;
+        let session = self.with_state(py, call, true, |state, _| {
+            state.prepare(&launch, seed)?;
+            state.simulation.session()
+        })?;
+        Ok((self.source.clone(), session))
+    }
+
     /// Works with the simulation, while Ctrl-C is heeded.
     fn with_state<T: Send>(
         &self,
