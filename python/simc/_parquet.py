@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ._manifest import Field
 from ._run import spellings
+from ._tables import pyarrow
 from .errors import RunError
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ class Files:
         table = pq.read_table(self.path(number, field.of_world), columns=names)
         columns = []
         for name in names:
-            column = table[name].combine_chunks()
+            column: Any = table[name].combine_chunks()
             if field.variants:
                 column = column.indices
             columns.append(column.to_numpy(zero_copy_only=False).astype(field.dtype, copy=False))
@@ -94,17 +95,6 @@ class Files:
         """Says that all shards are there, and how they were computed."""
         text = json.dumps(about, indent=2) + "\n"
         _write_text(os.path.join(self.directory, RUN), text)
-
-
-def pyarrow() -> Any:
-    """The library pyarrow."""
-    try:
-        import pyarrow as pa
-    except ImportError as error:
-        raise RunError(
-            "arrow", "Parquet files need the package pyarrow", "pip install pyarrow"
-        ) from error
-    return pa
 
 
 def values_per_world(model: Model, values: Any) -> int:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -12,11 +12,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._manifest import Field, SeriesField
-from ._model import Model, _count, _seed
+from ._model import Model, _count, _shown, seed_of
 from ._parquet import Files
-from ._progress import Progress, bar
+from ._progress import Progress
 from ._run import Array, Series, Summary, nearest, not_kept
-from ._shards import Job, Part, Shard, ShardReport, count_again, inputs_of, shards_of, work
+from ._shards import (
+    Job,
+    Part,
+    ShardReport,
+    SweepJob,
+    count_again,
+    inputs_of,
+    shards_of,
+    sweep_points,
+    work,
+)
+from ._sweep import Planned, Sweep
 from ._tallies import (
     Histogram,
     Rank,
@@ -215,9 +226,6 @@ class Wanted:
 
 def run(executor: Executor, model: Model, wanted: Wanted, given: Mapping[str, Any]) -> ShardedRun:
     """Runs a model in shards."""
-    for name in given:
-        if name not in model._borders:
-            raise model._unknown(name, model.run)
     agents = model.agents if wanted.agents is None else _count("agents", wanted.agents)
     if agents is None or agents < 1:
         raise RunError("E0704", "the number of agents is missing", "agents=1_000_000")
@@ -237,10 +245,7 @@ def run(executor: Executor, model: Model, wanted: Wanted, given: Mapping[str, An
     calls = [(shared, shard, part) for shard, part in zip(shards, inputs, strict=True)]
     collected = _Collected(model, job, agents, wanted.world)
     steps = 0
-    shown: AbstractContextManager[Progress | None] = (
-        bar(wanted.progress) if wanted.progress else nullcontext(None)
-    )
-    with shown as report:
+    with _shown(wanted.progress) as report:
         for _, part in executor.results(work, calls):
             collected.add(part)
             steps = part.report.steps
@@ -280,9 +285,7 @@ def run(executor: Executor, model: Model, wanted: Wanted, given: Mapping[str, An
     return found
 
 
-def _job(
-    model: Model, wanted: Wanted, given: Mapping[str, Any], agents: int, shards: int
-) -> Job:
+def _job(model: Model, wanted: Wanted, given: Mapping[str, Any], agents: int, shards: int) -> Job:
     from . import __version__
 
     names = tuple(model.outputs) if wanted.outputs is None else tuple(wanted.outputs)
@@ -303,7 +306,7 @@ def _job(
             )
     settings: dict[str, Any] = {
         "steps": wanted.steps,
-        "seed": _seed(wanted.seed),
+        "seed": seed_of(wanted.seed),
         "backend": wanted.backend,
         "adapter": wanted.adapter,
         "world": wanted.world,
@@ -331,6 +334,68 @@ def _job(
         files=files,
         threads=wanted.threads,
     )
+
+
+def sweep(
+    executor: Executor,
+    model: Model,
+    settings: dict[str, Any],
+    plan: Planned,
+    tasks: int | None,
+    threads: int | None,
+    progress: bool | Progress,
+) -> Sweep:
+    """Runs a sweep whose points are dealt out in as many tasks."""
+    from . import __version__
+
+    points = len(plan.seeds)
+    number = min(points, _PER_SLOT * executor.slots() if tasks is None else tasks)
+    if number < 1:
+        raise RunError("E0703", f"`tasks` is {number}, and is at least 1", "tasks=8")
+    job = SweepJob(
+        source=model.source,
+        name=model.name,
+        options=model._options,
+        version=__version__,
+        settings=settings,
+        fixed=plan.fixed,
+        threads=threads,
+    )
+    shared = executor.share(job)
+    ends = [points * at // number for at in range(number + 1)]
+    calls = []
+    for first, last in itertools.pairwise(ends):
+        params = {name: values[first:last] for name, values in plan.params.items()}
+        calls.append((shared, plan.seeds[first:last], params))
+    parts: dict[int, dict[str, Any]] = {}
+    done = 0
+    with _shown(progress) as report:
+        for place, part in executor.results(sweep_points, calls):
+            parts[place] = part
+            done += ends[place + 1] - ends[place]
+            if report is not None:
+                steps = part["report"]["agents"] * part["report"]["steps"]
+                report(done * steps, points * steps)
+    in_order = [parts[place] for place in range(number)]
+    return Sweep(model, plan.axes, plan.shape, plan.points, _joined(in_order))
+
+
+def _joined(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """What the native module gives of all points."""
+    first = parts[0]
+    series = []
+    for at, (name, of, steps, _) in enumerate(first["series"]):
+        values = np.concatenate([part["series"][at][3] for part in parts])
+        series.append((name, of, steps, values))
+    return {
+        **first,
+        "statistics": {
+            name: np.concatenate([part["statistics"][name] for part in parts])
+            for name in first["statistics"]
+        },
+        "series": series,
+        "agent_steps": sum(part["agent_steps"] for part in parts),
+    }
 
 
 class _Collected:
@@ -477,7 +542,7 @@ def _about(model: Model, job: Job, report: ShardedReport) -> dict[str, Any]:
         "agents": report.agents,
         "steps": report.steps,
         "backend": report.backend,
-        "params": {name: np.asarray(value).tolist() for name, value in job.values["params"].items()},
+        "params": {name: np.asarray(each).tolist() for name, each in job.values["params"].items()},
         "agent_steps": report.agent_steps,
         "shards": [
             {"first_agent": shard.first_agent, "agents": shard.agents, "file": shard.file}

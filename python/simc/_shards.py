@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ._arrays import as_array
 from ._manifest import Field
-from ._model import Model
+from ._model import Model, _on_main_thread
 from ._parquet import Files
 from ._tallies import Counts, Tally, binned, lower_of, tally_of
 from .errors import RunError
@@ -181,6 +181,29 @@ def inputs_of(
     return parts
 
 
+@dataclass(frozen=True)
+class SweepJob:
+    """What is done with some points of a sweep."""
+
+    source: str
+    name: str
+    options: tuple[str, str]
+    version: str
+    settings: Mapping[str, Any]
+    """Of the native module."""
+    fixed: Mapping[str, Any]
+    threads: int | None
+
+
+def sweep_points(
+    job: SweepJob, seeds: Sequence[int], params: Mapping[str, NDArray[Any]]
+) -> dict[str, Any]:
+    """Runs some points of a sweep."""
+    model = _prepared(job)
+    call = (dict(job.settings), dict(job.fixed), _on_main_thread(), None)
+    return model._native.sweep(call, list(seeds), dict(params))
+
+
 @functools.lru_cache(maxsize=4)
 def _model(source: str, name: str, options: tuple[str, str]) -> Model:
     """A model, which a process compiles once."""
@@ -188,7 +211,7 @@ def _model(source: str, name: str, options: tuple[str, str]) -> Model:
     return Model(source, name=name, generator=generator, math=math)
 
 
-def _prepared(job: Job) -> Model:
+def _prepared(job: Job | SweepJob) -> Model:
     from . import __version__
 
     if job.version != __version__:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -169,6 +169,28 @@ def sweep(
     progress: Any,
 ) -> Sweep:
     """Runs a sweep over those of the values that are sequences of what a param takes."""
+    plan = planned(model, seed, given, together)
+    call = (settings, plan.fixed, handles_signals, progress)
+    found = model._native.sweep(call, plan.seeds, plan.params)
+    return Sweep(model, plan.axes, plan.shape, plan.points, found)
+
+
+class Planned(NamedTuple):
+    """The points of a sweep."""
+
+    axes: dict[str, NDArray[Any]]
+    shape: tuple[int, ...]
+    points: dict[str, NDArray[Any]]
+    fixed: dict[str, Any]
+    """What all points are given, with the params of the first one."""
+    seeds: list[int]
+    """By point."""
+    params: dict[str, NDArray[Any]]
+    """By point, of the params that are swept."""
+
+
+def planned(model: Model, seed: Any, given: Mapping[str, Any], together: bool) -> Planned:
+    """Finds out what is swept."""
     axes: dict[str, NDArray[Any]] = {}
     fixed: dict[str, Any] = {}
     for name, value in given.items():
@@ -197,9 +219,7 @@ def sweep(
     params = {name: values for name, values in points.items() if name in model.params}
     # A launch is complete without what its variations say.
     fixed.update({name: values[0] for name, values in params.items()})
-    call = (settings, fixed, handles_signals, progress)
-    found = model._native.sweep(call, each_seed, params)
-    return Sweep(model, axes, shape, points, found)
+    return Planned(axes, shape, points, fixed, each_seed, params)
 
 
 def _axis(param: Param, value: Any) -> NDArray[Any] | None:

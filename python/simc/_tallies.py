@@ -1,4 +1,4 @@
-"""Statistics of outputs that come in parts: each part is counted where it is, and the counts add up.
+"""Statistics of outputs that come in parts: each is counted where it is, and the counts add up.
 
 Sums are exact, so that moments have the bits of those of all values at once, however these are cut.
 Quartiles are found by counting, in two passes: the upper half of each value's key, then the lower
@@ -211,7 +211,7 @@ def _between(number: int, pairs: Sequence[float]) -> list[float]:
 
 @dataclass(frozen=True)
 class Histogram:
-    """How many values lie in each of some equal bins. A bin has its lower end, the last one both."""
+    """How many values lie in each of some equal bins: each has its lower end, the last one both."""
 
     edges: NDArray[np.float64]
     """The ends of the bins, one more than there are bins."""

@@ -5,8 +5,9 @@
 >>> run = simc.ray.run(model, agents=10**9, out="paths")
 >>> run.summary()
 
-The population is cut into shards of consecutive agents. Each is a task of Ray, and all together have
-the bits of a run in one process. A task that is lost with its process or its machine is repeated.
+The population is cut into shards of consecutive agents. Each is a task of Ray, and all together
+have the bits of a run in one process. A task that is lost with its process or its machine is
+repeated.
 """
 
 from __future__ import annotations
@@ -14,11 +15,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ._model import Model
+import numpy as np
+
+from ._model import Model, _settings, seed_of
 from ._progress import Progress
 from ._sharded import ShardedReport, ShardedRun, Wanted
 from ._sharded import run as _run_sharded
+from ._sharded import sweep as _sweep_sharded
 from ._shards import ShardReport
+from ._sweep import Sweep, planned
 from .errors import RunError
 
 try:
@@ -26,7 +31,7 @@ try:
 except ImportError as _error:
     raise RunError("ray", "`simc.ray` needs the package ray", "pip install ray") from _error
 
-__all__ = ["ShardReport", "ShardedReport", "ShardedRun", "run"]
+__all__ = ["ShardReport", "ShardedReport", "ShardedRun", "run", "sweep"]
 
 
 def run(
@@ -72,7 +77,7 @@ def run(
     A shard that is lost with its process or machine is repeated up to ``retries`` times.
     Params, inputs and tables are given as to `Model.run`.
     """
-    given = model._joined(values, params, inputs, data)
+    given = model._given(run, values, params, inputs, data)
     chosen = ("gpu" if gpus else "cpu") if backend is None else backend
     wanted = Wanted(
         agents=agents,
@@ -93,6 +98,40 @@ def run(
         threads=max(1, int(cpus)),
     )
     return _run_sharded(_Cluster(cpus, gpus, resources, retries), model, wanted, given)
+
+
+def sweep(
+    model: Model,
+    *,
+    agents: int | None = None,
+    steps: int | None = None,
+    seed: Any = 0,
+    backend: str | None = None,
+    adapter: str | None = None,
+    world: int | None = None,
+    tasks: int | None = None,
+    params: Mapping[str, Any] | None = None,
+    inputs: Mapping[str, Any] | None = None,
+    data: Mapping[str, Any] | None = None,
+    zip: bool = False,
+    cpus: float = 1.0,
+    gpus: float = 0.0,
+    resources: Mapping[str, float] | None = None,
+    retries: int = 3,
+    progress: bool | Progress = False,
+    **values: Any,
+) -> Sweep:
+    """Runs a sweep as `Model.sweep` does, with its points dealt out to the cluster.
+
+    A point is run whole, by one machine; ``tasks`` is into how many parts the points are cut, by
+    default four for each that runs at a time. Everything else is as in `run`.
+    """
+    given = model._given(sweep, values, params, inputs, data)
+    chosen = ("gpu" if gpus else "cpu") if backend is None else backend
+    settings = _settings(agents, steps, world, 0, None, chosen, adapter)
+    plan = planned(model, seed if np.ndim(seed) else seed_of(seed), given, zip)
+    cluster = _Cluster(cpus, gpus, resources, retries)
+    return _sweep_sharded(cluster, model, settings, plan, tasks, max(1, int(cpus)), progress)
 
 
 class _Cluster:
@@ -120,7 +159,7 @@ class _Cluster:
 
     def _count_slots(self) -> int:
         slots = 0
-        for node in _ray.nodes():
+        for node in _ray.nodes():  # type: ignore[no-untyped-call]
             if node["Alive"]:
                 has = node["Resources"]
                 each = [int(has.get(name, 0.0) / need) for name, need in self._needs.items()]
@@ -132,7 +171,7 @@ class _Cluster:
                 f"no machine of the cluster has what a shard takes: {needs}",
                 "lower `cpus`, `gpus` or `resources`, or start machines that have it",
             )
-        return slots
+        return int(slots)
 
     def slots(self) -> int:
         return self._slots

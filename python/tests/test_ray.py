@@ -87,7 +87,7 @@ def same_bits(one: Any, other: Any) -> bool:
     one, other = np.asarray(one), np.asarray(other)
     if one.dtype != other.dtype or one.shape != other.shape:
         return False
-    return one.tobytes() == other.tobytes()
+    return bool(one.tobytes() == other.tobytes())
 
 
 def assert_same_outputs(sharded: simc.ray.ShardedRun, run: simc.Run) -> None:
@@ -214,7 +214,7 @@ def test_folds_that_need_all_agents_are_refused_by_name(fold: str) -> None:
 
 def test_worlds_stay_whole(tmp_path: Path) -> None:
     model = simc.load(EXAMPLES / "sir_worlds.sim")
-    given = {"agents": 2_100, "world": 100, "steps": 20, "seed": 3}
+    given: dict[str, Any] = {"agents": 2_100, "world": 100, "steps": 20, "seed": 3}
     run = model.run(**given, backend="cpu")
     sharded = simc.ray.run(model, **given, shards=4)
     assert len(sharded.report.shards) == 4
@@ -336,7 +336,8 @@ def _workers(title: str) -> list[int]:
         if not entry.name.isdigit():
             continue
         try:
-            parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            after_name = (entry / "stat").read_text().rpartition(")")[2]
+            parents[int(entry.name)] = int(after_name.split()[1])
             if (entry / "cmdline").read_bytes().startswith(f"ray::{title}".encode()):
                 found.append(int(entry.name))
         except OSError:
@@ -379,3 +380,32 @@ def test_progress_ends_with_all(gbm: simc.Model) -> None:
     assert seen[-1] == (32_000, 32_000)
     assert len(seen) == 4
     assert seen == sorted(seen)
+
+
+def test_a_sweep_has_the_bits_of_one_process(gbm: simc.Model) -> None:
+    given: dict[str, Any] = {"sigma": np.linspace(0.1, 0.5, 5), "strike": [90, 100, 110]}
+    one = gbm.sweep(agents=500, seed=[3, 4], backend="cpu", **given)
+    dealt = simc.ray.sweep(gbm, agents=500, seed=[3, 4], tasks=4, **given)
+    assert dealt.shape == one.shape == (5, 3, 2)
+    for name in one:
+        for of in ("count", "mean", "std", "std_error", "min", "q25", "median", "q75", "max"):
+            assert same_bits(getattr(dealt[name], of), getattr(one[name], of)), (name, of)
+    assert dealt.to_arrow().equals(one.to_arrow())
+    assert dealt.report.agent_steps == one.report.agent_steps
+
+
+def test_swept_observations_have_the_bits_of_one_process() -> None:
+    model = simc.compile(
+        OBSERVED.replace("0.01 *", "scale *")
+        .replace("state price", "param scale = 0.01\nstate price", 1)
+        .replace("record price every 6", "")
+    )
+    scales = [0.01, 0.02, 0.03]
+    one = model.sweep(agents=700, scale=scales, backend="cpu")
+    dealt = simc.ray.sweep(model, agents=700, scale=scales, tasks=2)
+    for name in ("middle", "total", "spread"):
+        assert same_bits(dealt.observed(name).values, one.observed(name).values)
+    with pytest.raises(simc.RunError, match="nothing is swept"):
+        simc.ray.sweep(model, agents=700)
+    with pytest.raises(simc.UnknownNameError, match="scal"):
+        simc.ray.sweep(model, agents=700, scal=scales)

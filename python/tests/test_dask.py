@@ -1,0 +1,88 @@
+"""Runs in shards on a cluster of Dask, which these tests start on this machine."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import simc
+
+from .conftest import EXAMPLES
+
+distributed = pytest.importorskip("distributed", reason="needs `pip install distributed`")
+pytest.importorskip("pyarrow", reason="needs `pip install pyarrow`")
+
+import simc.dask  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    # Workers find the package where this process has found it.
+    place = str(Path(simc.__file__).resolve().parents[1])
+    os.environ["PYTHONPATH"] = os.pathsep.join(
+        each for each in (place, os.environ.get("PYTHONPATH")) if each
+    )
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def test_shards_have_the_bits_of_one_process(client: Any, gbm: simc.Model, tmp_path: Path) -> None:
+    run = gbm.run(agents=30_001, seed=7, backend="cpu")
+    sharded = simc.dask.run(client, gbm, agents=30_001, seed=7, shards=5)
+    for name in run:
+        assert sharded[name].tobytes() == run[name].tobytes()
+    assert list(sharded.summary()) == list(run.summary())
+    alone = simc.dask.run(client, gbm, agents=30_001, seed=7, shards=5, outputs=[])
+    assert list(alone.summary()) == list(run.summary())
+    written = simc.dask.run(client, gbm, agents=30_001, seed=7, shards=5, out=str(tmp_path / "out"))
+    assert list(written.summary()) == list(run.summary())
+    table = written.dataset().to_table()
+    assert table["payoff"].to_numpy().tobytes() == run["payoff"].tobytes()
+
+
+def test_a_sweep_has_the_bits_of_one_process(client: Any, gbm: simc.Model) -> None:
+    sigmas = np.linspace(0.1, 0.5, 7)
+    one = gbm.sweep(agents=500, sigma=sigmas, backend="cpu")
+    dealt = simc.dask.sweep(client, gbm, agents=500, sigma=sigmas, tasks=3)
+    assert dealt.to_arrow().equals(one.to_arrow())
+
+
+def test_a_killed_worker_changes_no_bit(client: Any) -> None:
+    model = simc.load(EXAMPLES / "lorenz.sim")
+    given: dict[str, Any] = {"agents": 400_000, "steps": 1_000}
+    process = next(iter(client.run(os.getpid).values()))
+
+    def kill() -> None:
+        time.sleep(1.0)
+        os.kill(process, signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    sharded = simc.dask.run(client, model, **given, shards=4)
+    killer.join()
+    assert process not in {shard.process for shard in sharded.report.shards}
+    run = model.run(**given, backend="cpu")
+    for name in run:
+        assert sharded[name].tobytes() == run[name].tobytes()
+
+
+def test_errors_of_shards_are_those_of_runs(client: Any, gbm: simc.Model) -> None:
+    with pytest.raises(simc.RunError, match="sigma"):
+        simc.dask.run(client, gbm, sigma=7.0, shards=2)
+    with pytest.raises(simc.UnknownNameError, match="sgima"):
+        simc.dask.run(client, gbm, sgima=0.3)
+    with pytest.raises(TypeError, match="Client"):
+        simc.dask.run(gbm, gbm)
