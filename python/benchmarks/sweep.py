@@ -41,7 +41,8 @@ def main() -> None:
         for _ in range(RUNS):
             given = {"sigma": sigma[0]}
             seeds = [0] * POINTS
-            runs.append(model._native.time_sweep(settings, seeds, given, {"sigma": sigma}))
+            call = (settings, given, True, None)
+            runs.append(model._native.time_sweep(call, seeds, {"sigma": sigma}))
             started = time.perf_counter()
             model.sweep(sigma=sigma, backend="cpu")
             sweeps.append(time.perf_counter() - started)

@@ -11,6 +11,7 @@ from typing import Any
 from ._manifest import Data, Field, Input, Param, SeriesField
 from ._model import Model, compile, load
 from ._report import Report, Telemetry
+from ._results import Derivatives, Elite, Estimate, Fit, Found, Gradient, Slope
 from ._run import Run, Series, Statistics, Summary
 from ._simc import __version__
 from ._sweep import Sweep, SweptStatistics
@@ -29,10 +30,16 @@ from .errors import (
 __all__ = [
     "CompileError",
     "Data",
+    "Derivatives",
     "Diagnostic",
+    "Elite",
+    "Estimate",
     "FaultError",
     "Field",
+    "Fit",
     "Fix",
+    "Found",
+    "Gradient",
     "Input",
     "Label",
     "Model",
@@ -43,6 +50,7 @@ __all__ = [
     "Series",
     "SeriesField",
     "SimError",
+    "Slope",
     "Span",
     "Statistics",
     "Summary",

@@ -8,7 +8,7 @@ import os
 import textwrap
 import threading
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ import numpy as np
 from . import _manifest
 from ._manifest import Data, Field, Input, Param, SeriesField
 from ._progress import bar
+from ._results import Derivatives, Fit, Found, Gradient
 from ._run import Run, nearest
 from ._simc import Native
 from ._sweep import Sweep, sweep
@@ -29,14 +30,22 @@ Progress = Callable[[int, int], object]
 _MOST_BYTES = 256 << 20
 """Most bytes of a model, as on the command line."""
 
+Range = tuple[float, float] | Mapping[str, tuple[float, float]]
+"""Ends of a range for all inputs, or by input."""
+
 _COUNTS = {
     "agents": 2**31 - 1,
     "steps": 2**30 - 1,
     "world": 2**31 - 1,
     "first_agent": 2**32 - 1,
     "population": 2**31 - 1,
+    "starts": 2**20,
+    "iterations": 2**32 - 1,
+    "generations": 2**32 - 1,
+    "evaluations": 2**20,
+    "elites": 2**20,
 }
-"""The greatest value of each count of a run."""
+"""The greatest value of each count."""
 
 
 def load(
@@ -161,7 +170,8 @@ class Model:
             settings["keep_states"] = False
         native = self._native_checked() if check else self._native
         with _shown(progress) as report:
-            run = native.run(settings, seed_of(seed), given, _on_main_thread(), report)
+            call = (settings, given, _on_main_thread(), report)
+            run = native.run(call, seed_of(seed))
         return Run(self, run)
 
     def sweep(
@@ -193,6 +203,194 @@ class Model:
         with _shown(progress) as report:
             found = seed if np.ndim(seed) else seed_of(seed)
             return sweep(self, settings, found, given, zip, _on_main_thread(), report)
+
+    def gradient(
+        self,
+        of: str,
+        wrt: str | Iterable[str],
+        *,
+        mode: str = "auto",
+        agents: int | None = None,
+        steps: int | None = None,
+        seed: int = 0,
+        backend: str = "auto",
+        adapter: str | None = None,
+        world: int | None = None,
+        first_agent: int = 0,
+        population: int | None = None,
+        params: Mapping[str, Any] | None = None,
+        inputs: Mapping[str, Any] | None = None,
+        data: Mapping[str, Any] | None = None,
+        progress: bool | Progress = False,
+        **values: Any,
+    ) -> Gradient:
+        """A loss and its derivatives by all floats of some params and inputs.
+
+        ``of`` is ``mean(OUTPUT)`` or ``sum(OUTPUT)`` over all agents, of an output with several
+        values of one: ``mean(path[3])``. ``mode`` is ``auto``, ``forward`` or ``reverse``. The
+        derivative is that along the paths of the agents, with the same draws. Everything else is as
+        in `run`. Programs are compiled once, and used again while only values change.
+        """
+        given = self._given(self.gradient, values, params, inputs, data)
+        settings = _settings(agents, steps, world, first_agent, population, backend, adapter)
+        with _shown(progress) as report:
+            call = (settings, given, _on_main_thread(), report)
+            found = self._native.gradient(call, seed_of(seed), of, _names(wrt), mode)
+        return Gradient(self, of, found)
+
+    def derivatives(
+        self,
+        of: str,
+        wrt: str | Iterable[str],
+        *,
+        mode: str = "auto",
+        agents: int | None = None,
+        steps: int | None = None,
+        seed: int = 0,
+        backend: str = "auto",
+        adapter: str | None = None,
+        world: int | None = None,
+        first_agent: int = 0,
+        population: int | None = None,
+        params: Mapping[str, Any] | None = None,
+        inputs: Mapping[str, Any] | None = None,
+        data: Mapping[str, Any] | None = None,
+        progress: bool | Progress = False,
+        **values: Any,
+    ) -> Derivatives:
+        """An output of each agent, and its derivatives by all floats of some params and inputs.
+
+        By an input it is the derivative by the agent's own value. Everything else is as in
+        `gradient`; values that are not finite are no error here.
+        """
+        given = self._given(self.derivatives, values, params, inputs, data)
+        settings = _settings(agents, steps, world, first_agent, population, backend, adapter)
+        with _shown(progress) as report:
+            call = (settings, given, _on_main_thread(), report)
+            found = self._native.derivatives(call, seed_of(seed), of, _names(wrt), mode)
+        return Derivatives(self, of, found)
+
+    def fit(
+        self,
+        over: str | Iterable[str],
+        *,
+        minimise: str | None = None,
+        least_squares: str | None = None,
+        method: str | None = None,
+        mode: str = "auto",
+        starts: int = 1,
+        iterations: int | None = None,
+        search_seed: int = 0,
+        agents: int | None = None,
+        steps: int | None = None,
+        seed: int = 0,
+        backend: str = "auto",
+        adapter: str | None = None,
+        world: int | None = None,
+        first_agent: int = 0,
+        population: int | None = None,
+        params: Mapping[str, Any] | None = None,
+        inputs: Mapping[str, Any] | None = None,
+        data: Mapping[str, Any] | None = None,
+        progress: bool | Progress = False,
+        **values: Any,
+    ) -> Fit:
+        """Searches the params at which a loss is least, or at which residuals are.
+
+        ``over`` names the params, of an array all values, or ``w[3]``. ``minimise`` is a loss as in
+        `gradient`; ``least_squares`` an output whose sum of squares over agents is made small.
+        ``method`` is ``lbfgs``, ``adam``, ``lm`` (least squares), ``nelder-mead`` or ``cma-es``;
+        ``starts`` searches from several points. All points have the same draws. Everything else is
+        as in `run`.
+        """
+        if (minimise is None) == (least_squares is None):
+            raise RunError(
+                "fit",
+                "`fit` takes either `minimise` or `least_squares`",
+                'as in `minimise="mean(loss)"`',
+            )
+        asked = {
+            "minimise": minimise,
+            "least_squares": least_squares,
+            "over": _names(over),
+            "method": method,
+            "mode": mode,
+            "starts": _count("starts", starts),
+            "iterations": None if iterations is None else _count("iterations", iterations),
+            "search_seed": seed_of(search_seed),
+        }
+        given = self._given(self.fit, values, params, inputs, data)
+        settings = _settings(agents, steps, world, first_agent, population, backend, adapter)
+        with _shown(progress) as report:
+            call = (settings, given, _on_main_thread(), report)
+            found = self._native.fit(call, seed_of(seed), asked)
+        return Fit(self, minimise or f"sum of squares of {least_squares}", found)
+
+    def search(
+        self,
+        over: str | Iterable[str],
+        *,
+        maximise: str | None = None,
+        minimise: str | None = None,
+        method: str = "ga",
+        method_settings: Mapping[str, Any] | None = None,
+        generations: int = 100,
+        target: float | None = None,
+        evaluations: int = 1,
+        common_draws: bool = False,
+        fixed_draws: bool = False,
+        start: Range | None = None,
+        within: Range | None = None,
+        elites: int = 10,
+        search_seed: int = 0,
+        agents: int | None = None,
+        steps: int | None = None,
+        seed: int = 0,
+        backend: str = "auto",
+        adapter: str | None = None,
+        world: int | None = None,
+        first_agent: int = 0,
+        population: int | None = None,
+        params: Mapping[str, Any] | None = None,
+        inputs: Mapping[str, Any] | None = None,
+        data: Mapping[str, Any] | None = None,
+        progress: bool | Progress = False,
+        **values: Any,
+    ) -> Found:
+        """Searches the inputs with which a fitness is best: each agent is a candidate.
+
+        ``over`` names float inputs of agents, and ``maximise`` or ``minimise`` the output that is
+        the fitness. ``method`` is ``ga``, ``open-es``, ``cma-es``, ``sep-cma-es`` or ``random``, and
+        ``method_settings`` what it takes. ``start`` and ``within`` are a range ``(low, high)`` of all
+        genes, or a mapping of inputs to ranges. Everything else is as in `run`.
+        """
+        if (maximise is None) == (minimise is None):
+            raise RunError(
+                "search", "`search` takes either `maximise` or `minimise`", 'maximise="reward"'
+            )
+        fitness = maximise if maximise is not None else minimise
+        asked = {
+            "fitness": fitness,
+            "maximise": maximise is not None,
+            "over": _names(over),
+            "method": method,
+            "settings": dict(method_settings or {}),
+            "generations": _count("generations", generations),
+            "target": target,
+            "evaluations": _count("evaluations", evaluations),
+            "common_draws": common_draws,
+            "fixed_draws": fixed_draws,
+            "start": _ranges("start", start),
+            "within": _ranges("within", within),
+            "elites": _count("elites", elites),
+            "search_seed": seed_of(search_seed),
+        }
+        given = self._given(self.search, values, params, inputs, data)
+        settings = _settings(agents, steps, world, first_agent, population, backend, adapter)
+        with _shown(progress) as report:
+            call = (settings, given, _on_main_thread(), report)
+            found = self._native.search(call, seed_of(seed), asked)
+        return Found(str(fitness), found)
 
     def warnings(self) -> list[Diagnostic]:
         """What is likely a mistake in the model though it compiles: unused names, conditions that
@@ -260,7 +458,15 @@ class Model:
         self._borders: dict[str, Field] = {**self.params, **self.inputs, **self.data}
         own = type(self)
         own.__doc__ = _documentation(self)
-        for method in (Model.run, Model.sweep):
+        methods = (
+            Model.run,
+            Model.sweep,
+            Model.gradient,
+            Model.derivatives,
+            Model.fit,
+            Model.search,
+        )
+        for method in methods:
             setattr(own, method.__name__, _with_keywords(method, self._borders))
 
     def __repr__(self) -> str:
@@ -412,6 +618,28 @@ def _count(name: str, value: Any) -> int:
         message = f"`{name}` is {number}, and lies in 0..={_COUNTS[name]}"
         raise RunError("E0703", message, "give a number within")
     return number
+
+
+def _names(given: str | Iterable[str]) -> list[str]:
+    """Names, from a list or from a text with commas."""
+    if isinstance(given, str):
+        return [name.strip() for name in given.split(",") if name.strip()]
+    return [str(name) for name in given]
+
+
+def _ranges(what: str, given: Range | None) -> list[tuple[str | None, float, float]]:
+    """Ranges by input; without a name it is that of all inputs."""
+    if given is None:
+        return []
+    try:
+        if isinstance(given, Mapping):
+            return [(name, float(low), float(high)) for name, (low, high) in given.items()]
+        low, high = given
+        return [(None, float(low), float(high))]
+    except (TypeError, ValueError) as error:
+        raise RunError(
+            "E0702", f"`{what}` is a range or a mapping of inputs to ranges", f"{what}=(-1.0, 1.0)"
+        ) from error
 
 
 def seed_of(value: Any) -> int:

@@ -17,34 +17,28 @@ _Row = tuple[
     tuple[float, float, float, float, float] | None,
 ]
 
+# Settings, values, whether this is the main thread, and what progress is reported to.
+_Call = tuple[dict[str, Any], dict[str, Any], bool, Callable[[int, int], object] | None]
+
 class Native:
     def __new__(cls, name: str, text: str, generator: str, math: str, checks: bool) -> Native: ...
     def manifest(self) -> str: ...
     def warnings(self) -> tuple[str, list[Diagnostic]]: ...
-    def run(
-        self,
-        settings: dict[str, Any],
-        seed: int,
-        values: dict[str, Any],
-        handles_signals: bool,
-        progress: Callable[[int, int], object] | None,
-    ) -> NativeRun: ...
+    def run(self, call: _Call, seed: int) -> NativeRun: ...
     def sweep(
-        self,
-        settings: dict[str, Any],
-        seeds: list[int],
-        values: dict[str, Any],
-        points: dict[str, NDArray[Any]],
-        handles_signals: bool,
-        progress: Callable[[int, int], object] | None,
+        self, call: _Call, seeds: list[int], points: dict[str, NDArray[Any]]
     ) -> dict[str, Any]: ...
     def time_sweep(
-        self,
-        settings: dict[str, Any],
-        seeds: list[int],
-        values: dict[str, Any],
-        points: dict[str, NDArray[Any]],
+        self, call: _Call, seeds: list[int], points: dict[str, NDArray[Any]]
     ) -> float: ...
+    def gradient(
+        self, call: _Call, seed: int, of: str, wrt: list[str], mode: str
+    ) -> dict[str, Any]: ...
+    def derivatives(
+        self, call: _Call, seed: int, of: str, wrt: list[str], mode: str
+    ) -> dict[str, Any]: ...
+    def fit(self, call: _Call, seed: int, asked: dict[str, Any]) -> dict[str, Any]: ...
+    def search(self, call: _Call, seed: int, asked: dict[str, Any]) -> dict[str, Any]: ...
 
 class NativeRun:
     @property

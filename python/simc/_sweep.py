@@ -197,7 +197,8 @@ def sweep(
     params = {name: values for name, values in points.items() if name in model.params}
     # A launch is complete without what its variations say.
     fixed.update({name: values[0] for name, values in params.items()})
-    found = model._native.sweep(settings, each_seed, fixed, params, handles_signals, progress)
+    call = (settings, fixed, handles_signals, progress)
+    found = model._native.sweep(call, each_seed, params)
     return Sweep(model, axes, shape, points, found)
 
 

@@ -2,13 +2,17 @@
 //! the public classes of it; `simc/_simc.pyi` has its types.
 //!
 //! In the order of their dependencies: `errors` raises exceptions, `interrupt` runs work that Ctrl-C ends,
-//! `values` reads values from Python, `arrays` gives arrays to it, `report` says how a run was done, `run` is
-//! the results, `sweep` those of many runs, `model` a compiled model.
+//! `values` reads values from Python, `launch` all that a run is given, `arrays` gives arrays to Python,
+//! `report` says how a run was done, `run` is the results, `sweep` those of many runs, `derive` derivatives,
+//! `optimise` fits and searches, `model` a compiled model.
 
 mod arrays;
+mod derive;
 mod errors;
 mod interrupt;
+mod launch;
 mod model;
+mod optimise;
 mod report;
 mod run;
 mod sweep;

@@ -1,21 +1,22 @@
 //! A compiled model, and its runs.
 
 use crate::{
-    errors::{self, Source, compile_error, run_error},
+    derive::{self, Asked},
+    errors::{self, Source, compile_error},
     interrupt::{self, Watched},
+    launch::{Borders, Call, Launch, Settings, unknown_option},
+    optimise::{self, FitAsked, SearchAsked, loss_of},
     run::NativeRun,
     sweep::{self, Axis, Found, MOST_KEPT},
-    values::{For, Given},
 };
 use pyo3::{prelude::*, types::PyDict};
 use sim_compiler::{random::Generator, warnings};
 use sim_runtime::{
-    Backend, Control, Error, Field, Manifest, Math, Options, Role, Run, Simulation, Variation,
+    Control, Differentiated, Error, Manifest, Math, Options, Role, Run, Simulation, Variation,
     compile_with,
 };
 use std::{
-    collections::{BTreeMap, HashMap},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -27,8 +28,7 @@ const SHORT: Duration = Duration::from_millis(5);
 pub(crate) struct Native {
     source: Source,
     manifest: Manifest,
-    /// By name what a launch sets.
-    borders: HashMap<String, (Role, Field)>,
+    borders: Borders,
     state: Mutex<State>,
 }
 
@@ -41,27 +41,8 @@ struct State {
     placed: Option<Settings>,
     /// Whether the last run took less than [`SHORT`].
     was_short: bool,
-}
-
-/// What a run is given.
-#[derive(Clone, Debug)]
-struct Launch {
-    settings: Settings,
-    values: BTreeMap<String, (Role, Given)>,
-}
-
-/// What a run is given beside values and the seed.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Settings {
-    agents: Option<u32>,
-    steps: Option<u32>,
-    world: Option<u32>,
-    first_agent: u32,
-    population: Option<u32>,
-    backend: Backend,
-    adapter: Option<String>,
-    keep_outputs: bool,
-    keep_states: bool,
+    /// What computes the last derivatives.
+    programs: Option<derive::Known>,
 }
 
 #[pymethods]
@@ -100,7 +81,7 @@ impl Native {
             .map_err(|diagnostics| compile_error(py, &source, &diagnostics))?;
         let simulation = Simulation::from_artifact(artifact);
         let manifest = simulation.manifest().clone();
-        let borders = borders(&manifest);
+        let borders = Borders::of(&manifest);
         Ok(Native {
             source,
             manifest,
@@ -110,6 +91,7 @@ impl Native {
                 last: None,
                 placed: None,
                 was_short: false,
+                programs: None,
             }),
         })
     }
@@ -129,30 +111,29 @@ impl Native {
         Ok((text, errors::listed(py, &self.source, &found)?))
     }
 
+    /// Runs the model.
+    fn run(&self, py: Python<'_>, call: Call<'_>, seed: u64) -> PyResult<NativeRun> {
+        let launch = self.borders.launch(&self.source, &call)?;
+        let is_short = self.is_short(&launch.settings);
+        let run = self.with_state(py, &call, is_short, |state, control| {
+            state.run(&launch, seed, control)
+        })?;
+        NativeRun::of(py, run, &self.manifest.outputs)
+    }
+
     /// Runs the model once per seed. Of `points`, each param has as many values.
-    #[pyo3(signature = (settings, seeds, values, points, handles_signals, progress))]
     fn sweep<'py>(
         &self,
         py: Python<'py>,
-        settings: &Bound<'_, PyDict>,
+        call: Call<'py>,
         seeds: Vec<u64>,
-        values: &Bound<'_, PyDict>,
-        points: &Bound<'_, PyDict>,
-        handles_signals: bool,
-        progress: Option<&Bound<'_, PyAny>>,
+        points: &Bound<'py, PyDict>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let (launch, variations) = self.swept(settings, &seeds, values, points)?;
-        let watched = Watched {
-            handles_signals,
-            is_short: false,
-            progress,
-        };
-        let found = interrupt::run(py, &watched, |control| {
-            let mut state = self.state();
+        let (launch, variations) = self.swept(&call, &seeds, points)?;
+        let found = self.with_state(py, &call, false, |state, control| {
             state.prepare(&launch, seeds[0])?;
             Found::of(&state.simulation, &self.manifest, &variations, control)
         })?;
-        let found = found.map_err(|error| errors::of(&self.source, &error))?;
         found.for_python(py)
     }
 
@@ -160,67 +141,137 @@ impl Native {
     fn time_sweep(
         &self,
         py: Python<'_>,
-        settings: &Bound<'_, PyDict>,
+        call: Call<'_>,
         seeds: Vec<u64>,
-        values: &Bound<'_, PyDict>,
         points: &Bound<'_, PyDict>,
     ) -> PyResult<f64> {
-        let (launch, variations) = self.swept(settings, &seeds, values, points)?;
-        let timed = py.detach(|| {
-            let mut state = self.state();
+        let (launch, variations) = self.swept(&call, &seeds, points)?;
+        self.with_state(py, &call, true, |state, _| {
             state.prepare(&launch, seeds[0])?;
             let started = Instant::now();
             (state.simulation).run_each(&variations, &Control::default(), |_, _| {})?;
             Ok(started.elapsed().as_secs_f64())
-        });
-        timed.map_err(|error| errors::of(&self.source, &error))
+        })
     }
 
-    /// Runs the model. `settings` has the fields of [`Settings`] by name.
-    #[pyo3(signature = (settings, seed, values, handles_signals, progress))]
-    fn run(
+    /// A loss, and its derivatives by all floats of these params and inputs.
+    fn gradient<'py>(
         &self,
-        py: Python<'_>,
-        settings: &Bound<'_, PyDict>,
+        py: Python<'py>,
+        call: Call<'py>,
         seed: u64,
-        values: &Bound<'_, PyDict>,
-        handles_signals: bool,
-        progress: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<NativeRun> {
-        let launch = Launch {
-            settings: Settings::of(settings)?,
-            values: self.values(values)?,
+        of: &str,
+        wrt: Vec<String>,
+        mode: &str,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let loss = loss_of(of)?;
+        let asked = Asked {
+            output: loss.output,
+            wrt,
+            mode: derive::mode(mode)?,
         };
-        let watched = Watched {
-            handles_signals,
-            is_short: self.is_short(&launch.settings),
-            progress,
-        };
-        let run = interrupt::run(py, &watched, |control| {
-            self.state().run(&launch, seed, control)
+        let launch = self.borders.launch(&self.source, &call)?;
+        let gradient = self.with_state(py, &call, false, |state, control| {
+            state.differentiated(&asked, &launch, seed, control, |programs, control| {
+                programs.gradient(loss.fold, control)
+            })
         })?;
-        let run = run.map_err(|error| errors::of(&self.source, &error))?;
-        NativeRun::of(py, run, &self.manifest.outputs)
+        derive::gradient(py, &gradient)
+    }
+
+    /// An output of each agent, and its derivatives by all floats of these params and inputs.
+    fn derivatives<'py>(
+        &self,
+        py: Python<'py>,
+        call: Call<'py>,
+        seed: u64,
+        of: String,
+        wrt: Vec<String>,
+        mode: &str,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let asked = Asked {
+            output: of,
+            wrt,
+            mode: derive::mode(mode)?,
+        };
+        let launch = self.borders.launch(&self.source, &call)?;
+        let found = self.with_state(py, &call, false, |state, control| {
+            state.differentiated(&asked, &launch, seed, control, Differentiated::derivatives)
+        })?;
+        derive::derivatives(py, found)
+    }
+
+    /// Searches the params at which a loss or residuals are least.
+    fn fit<'py>(
+        &self,
+        py: Python<'py>,
+        call: Call<'py>,
+        seed: u64,
+        asked: FitAsked,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let fit = asked.fit()?;
+        let launch = self.borders.launch(&self.source, &call)?;
+        let (found, history) = self.with_state(py, &call, false, |state, control| {
+            state.prepare(&launch, seed)?;
+            let mut history = Vec::new();
+            let watch: sim_runtime::Watch<'_> = &mut |at| history.push(at.clone());
+            let found = state.simulation.fit(&fit, control, watch)?;
+            Ok((found, history))
+        })?;
+        optimise::fitted(py, &found, &history)
+    }
+
+    /// Searches the inputs with which a fitness is best.
+    fn search<'py>(
+        &self,
+        py: Python<'py>,
+        call: Call<'py>,
+        seed: u64,
+        asked: SearchAsked<'py>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let search = asked.search()?;
+        let launch = self.borders.launch(&self.source, &call)?;
+        let found = self.with_state(py, &call, false, |state, control| {
+            state.prepare(&launch, seed)?;
+            state.simulation.search(&search, control, &mut |_| {})
+        })?;
+        optimise::found(py, found)
     }
 }
 
 impl Native {
+    /// Works with the simulation, while Ctrl-C is heeded.
+    fn with_state<T: Send>(
+        &self,
+        py: Python<'_>,
+        call: &Call<'_>,
+        is_short: bool,
+        work: impl FnOnce(&mut State, &Control<'_>) -> Result<T, Error> + Send,
+    ) -> PyResult<T> {
+        let watched = Watched {
+            handles_signals: call.2,
+            is_short,
+            progress: call.3.as_ref(),
+        };
+        let done = interrupt::run(py, &watched, |control| {
+            let state = self.state.lock();
+            work(&mut state.unwrap_or_else(PoisonError::into_inner), control)
+        })?;
+        done.map_err(|error| errors::of(&self.source, &error))
+    }
+
     /// The launch of a sweep, and how its runs differ.
     fn swept(
         &self,
-        settings: &Bound<'_, PyDict>,
+        call: &Call<'_>,
         seeds: &[u64],
-        values: &Bound<'_, PyDict>,
         points: &Bound<'_, PyDict>,
     ) -> PyResult<(Launch, Vec<Variation>)> {
-        let mut launch = Launch {
-            settings: Settings::of(settings)?,
-            values: self.values(values)?,
-        };
+        let mut launch = self.borders.launch(&self.source, call)?;
         let mut axes = Vec::new();
         for (name, values) in points {
             let name: String = name.extract()?;
-            let (_, field) = &self.borders[&name];
+            let (_, field) = self.borders.get(&name)?;
             axes.push(Axis::read(&self.source, field, &values)?);
         }
         let agents = launch.settings.agents.or(self.manifest.agents).unwrap_or(0);
@@ -229,10 +280,6 @@ impl Native {
         launch.settings.keep_states = false;
         let variations = sweep::variations(&axes, seeds);
         Ok((launch, variations))
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether the run before this one had the same settings and was short.
@@ -245,80 +292,6 @@ impl Native {
                     .as_ref()
                     .is_some_and(|last| last.settings == *settings)
         })
-    }
-
-    fn values(&self, values: &Bound<'_, PyDict>) -> PyResult<BTreeMap<String, (Role, Given)>> {
-        let mut all = BTreeMap::new();
-        for (name, value) in values {
-            let name: String = name.extract()?;
-            let Some((role, field)) = self.borders.get(&name) else {
-                let message = format!("the model has no param, data or input `{name}`");
-                return Err(run_error("E0701", &message, None));
-            };
-            let read = For {
-                source: &self.source,
-                role: *role,
-                field,
-            };
-            let given = read.read(&value)?;
-            all.insert(name, (*role, given));
-        }
-        Ok(all)
-    }
-}
-
-impl Settings {
-    fn of(settings: &Bound<'_, PyDict>) -> PyResult<Settings> {
-        let mut of = Settings {
-            keep_outputs: true,
-            keep_states: true,
-            ..Settings::default()
-        };
-        for (name, value) in settings {
-            let name: String = name.extract()?;
-            match name.as_str() {
-                "agents" => of.agents = value.extract()?,
-                "steps" => of.steps = value.extract()?,
-                "world" => of.world = value.extract()?,
-                "first_agent" => of.first_agent = value.extract()?,
-                "population" => of.population = value.extract()?,
-                "adapter" => of.adapter = value.extract()?,
-                "keep_outputs" => of.keep_outputs = value.extract()?,
-                "keep_states" => of.keep_states = value.extract()?,
-                "backend" => of.backend = backend(&value.extract::<String>()?)?,
-                other => {
-                    let known = ["agents", "steps", "backend"];
-                    return Err(unknown_option("setting", other, &known));
-                }
-            }
-        }
-        Ok(of)
-    }
-
-    /// Gives them to a simulation that has those of `last`.
-    fn give(&self, simulation: &mut Simulation, last: Option<&Settings>) {
-        simulation.forget_settings();
-        simulation.set_keep_outputs(self.keep_outputs);
-        simulation.set_keep_states(self.keep_states);
-        simulation.set_first_agent(self.first_agent);
-        if let Some(agents) = self.agents {
-            simulation.set_agents(agents);
-        }
-        if let Some(steps) = self.steps {
-            simulation.set_steps(steps);
-        }
-        if let Some(members) = self.world {
-            simulation.set_world(members);
-        }
-        if let Some(population) = self.population {
-            simulation.set_population(population);
-        }
-        let place = |of: &Settings| (of.backend, of.adapter.clone());
-        // A backend that is set anew opens its device anew.
-        if last.map(place) != Some(place(self)) {
-            simulation.set_backend(self.backend);
-            simulation.set_adapter(self.adapter.as_deref());
-        }
     }
 }
 
@@ -367,6 +340,20 @@ impl State {
         Some(variation)
     }
 
+    /// Computes with the programs of some derivatives.
+    fn differentiated<T>(
+        &mut self,
+        asked: &Asked,
+        launch: &Launch,
+        seed: u64,
+        control: &Control<'_>,
+        compute: impl FnOnce(&Differentiated, &Control<'_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        self.prepare(launch, seed)?;
+        let of = (asked, launch, seed);
+        derive::with_programs(&mut self.programs, &self.simulation, of, control, compute)
+    }
+
     /// Gives the simulation all values of a launch.
     fn prepare(&mut self, launch: &Launch, seed: u64) -> Result<(), Error> {
         let last = self.placed.replace(launch.settings.clone());
@@ -384,39 +371,4 @@ impl State {
         self.last = Some(launch.clone());
         Ok(())
     }
-}
-
-fn borders(manifest: &Manifest) -> HashMap<String, (Role, Field)> {
-    let params = manifest
-        .params
-        .iter()
-        .map(|param| (Role::Param, &param.field));
-    let data = manifest.data.iter().map(|data| (Role::Data, &data.field));
-    let worlds = manifest.world_rows().inputs.iter();
-    let inputs = manifest.inputs.iter().chain(worlds);
-    let inputs = inputs.map(|input| (Role::Input, &input.field));
-    let all = params.chain(data).chain(inputs);
-    all.map(|(role, field)| (field.name.clone(), (role, field.clone())))
-        .collect()
-}
-
-fn backend(name: &str) -> PyResult<Backend> {
-    Ok(match name {
-        "auto" => Backend::Auto,
-        "gpu" => Backend::Gpu,
-        "cpu" => Backend::Cpu,
-        "reference" => Backend::Reference,
-        other => {
-            let known = ["auto", "gpu", "cpu", "reference"];
-            return Err(unknown_option("backend", other, &known));
-        }
-    })
-}
-
-fn unknown_option(what: &str, given: &str, known: &[&str]) -> PyErr {
-    run_error(
-        "option",
-        &format!("there is no {what} `{given}`"),
-        Some(&format!("there are {}", known.join(", "))),
-    )
 }

@@ -361,6 +361,18 @@ impl Differentiated {
         Ok(())
     }
 
+    /// [`Simulation::set_input`] for the next evaluations.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn set_input(&mut self, name: &str, values: impl Into<Array>) -> Result<(), Error> {
+        let values = values.into();
+        for simulation in self.simulations() {
+            simulation.set_input(name, values.clone())?;
+        }
+        Ok(())
+    }
+
     /// [`Simulation::set_seed`] for the next evaluations.
     pub fn set_seed(&mut self, seed: u64) {
         self.simulations()
