@@ -43,11 +43,12 @@ class Distribution:
 
 def distribution(given: NDArray[Any]) -> Distribution:
     """Counts values: few different ones one by one, others in bins."""
-    is_whole = bool(given.dtype.kind in "iub")
     numbers = np.asarray(given, dtype=np.float64).ravel()
     nan = int(np.isnan(numbers).sum())
     finite = numbers[np.isfinite(numbers)]
     sample = np.sort(sampled(finite, _SAMPLE))
+    # A model may count in floats, too.
+    is_whole = bool((sample == np.round(sample)).all())
     counted = _few(finite, sample, is_whole)
     if counted is not None:
         values, counts = counted

@@ -123,7 +123,7 @@ def histogram(ax: Axes, quantity: Quantity) -> None:
     if found.finite > 1:
         notes.append(f"sd {significant(found.std, 4)}")
     for number, what in (
-        (found.outside, "outside"),
+        (found.outside, "beyond the bins"),
         (found.nan, "NaN"),
         (found.infinite, "infinite"),
     ):
@@ -169,11 +169,10 @@ def _bars(ax: Axes, found: Distribution) -> None:
         top = 1.8 * tallest
     ax.set_ylim(0, 1.12 * top)
     for value, share in zip(found.values, shares, strict=True):
-        x, height = float(value), float(min(share, top))
-        ax.vlines(x, 0, height, color="C1", linewidth=3)
-        text = f" {significant(x, 4)}: {100 * share:.1f} %"
-        is_right = x > (found.edges[0] + found.edges[-1]) / 2
-        ax.annotate(text, (x, height), fontsize="small", ha="right" if is_right else "left")
+        text = f"{significant(float(value), 4)}: {100 * share:.1f} %"
+        ax.vlines(value, 0, min(share, top), color="C1", linewidth=3, label=text)
+    if len(found.values):
+        ax.legend(fontsize="small", handlelength=0.8)
 
 
 def _names(ax: Axes, quantity: Quantity) -> None:
@@ -316,7 +315,7 @@ def paths(ax: Axes, quantity: Quantity, note: str = "") -> None:
         _fan(ax, steps, rows)
         color = ax.yaxis.label.get_color()
         some = sampled(values, _LINES, axis=1)
-        ax.plot(steps, some, color=color, alpha=0.25, linewidth=0.6, zorder=1.5)
+        ax.plot(steps, some, color=color, alpha=0.2, linewidth=0.5, zorder=1.5)
         notes = [_band_note(rows.T, quantity)]
     ax.legend(fontsize="small")
     _over_steps(ax, quantity, [*notes, note])

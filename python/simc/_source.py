@@ -17,6 +17,8 @@ _MOST_LINES = 400
 """Lines of a source that are shown."""
 _MOST_DIAGNOSTICS = 20
 
+_LEFT = 'style="text-align: left"'
+
 # The colours of the notebook's theme, light or dark; elsewhere ones that are legible on both.
 _COLOURS = {
     "k kd kr kc": ("keyword", "#9250d6"),
@@ -33,13 +35,12 @@ _COLOURS = {
 
 def _style() -> str:
     rules = [
-        ".simc pre { line-height: 1.35; overflow-x: auto; margin: 0.3em 0; white-space: pre; }",
+        ".simc pre { font-family: var(--jp-code-font-family, ui-monospace, Menlo, monospace);"
+        " line-height: 1.35; overflow-x: auto; margin: 0.3em 0; white-space: pre; }",
         ".simc .sd, .simc .c, .simc .c1, .simc .cm { font-style: italic; }",
         ".simc .number { opacity: 0.55; user-select: none; }",
-        ".simc table td, .simc table th { text-align: left; }",
         ".simc .error { color: var(--jp-error-color0, #d33a2c); }",
         ".simc .warning { color: var(--jp-warn-color0, #b7791f); }",
-        ".simc mark { background: none; color: inherit; text-decoration: underline wavy; }",
     ]
     for names, (role, fallback) in _COLOURS.items():
         chosen = ", ".join(f".simc .{name}" for name in names.split())
@@ -101,12 +102,14 @@ def _table(model: Model) -> str:
         for field in fields:
             cells = [_kind(kind, field), field.name, field.type, _details(field), field.doc.strip()]
             rows.append(
-                "<tr>" + "".join(f"<td>{html.escape(each)}</td>" for each in cells) + "</tr>"
+                "<tr>"
+                + "".join(f"<td {_LEFT}>{html.escape(each)}</td>" for each in cells)
+                + "</tr>"
             )
     if not rows:
         return ""
     titles = ("", "name", "type", "values", "")
-    head = "".join(f"<th>{title}</th>" for title in titles)
+    head = "".join(f"<th {_LEFT}>{title}</th>" for title in titles)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
 
