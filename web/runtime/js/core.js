@@ -48,6 +48,8 @@ export function argument(message, help) {
 }
 
 let ready;
+/** What the module exports. */
+let exports;
 
 /**
  * Loads the module once: `wasm` is a URL, a `Response`, bytes or a `WebAssembly.Module`; by default the file
@@ -71,16 +73,16 @@ export async function initialize(wasm) {
 async function start(wasm) {
   const given = await wasm;
   if (given instanceof WebAssembly.Module || given instanceof ArrayBuffer || ArrayBuffer.isView(given)) {
-    initSync({ module: given });
+    exports = initSync({ module: given });
     return;
   }
   const url = new URL(given ?? "./sim_web_bg.wasm", import.meta.url);
   if (url.protocol === "file:" && typeof process !== "undefined" && process.versions?.node) {
     const { readFile } = await import("node:fs/promises");
-    initSync({ module: await readFile(url) });
+    exports = initSync({ module: await readFile(url) });
     return;
   }
-  await init({ module_or_path: url });
+  exports = await init({ module_or_path: url });
 }
 
 /** Names that a launch has beside params, tables and inputs. */
@@ -117,9 +119,9 @@ export function launchOf(asked, manifest) {
 /** A compiled model on this thread. */
 export class LocalModel {
   #model;
-  constructor(source, { precise = false, checks = false } = {}) {
+  constructor(source, { generator, precise = false, checks = false } = {}) {
     try {
-      this.#model = new Model(String(source), Boolean(precise), Boolean(checks));
+      this.#model = new Model(String(source), generator, Boolean(precise), Boolean(checks));
     } catch (error) {
       throw simError(error);
     }
@@ -131,10 +133,19 @@ export class LocalModel {
     return this.#model.wgsl();
   }
 
-  /** Runs, and returns the results. `progress(done, all)` may return `false` to end the run. */
-  run(asked = {}, progress = asked.progress) {
+  /** Runs, on a GPU if there is one and it pays. `progress(done, all)` may return `false` to end the run. */
+  async run(asked = {}, progress = asked.progress) {
     try {
-      return this.#model.run(launchOf(asked, this.manifest), progress);
+      return await this.#model.run(launchOf(asked, this.manifest), progress);
+    } catch (error) {
+      throw simError(error);
+    }
+  }
+
+  /** Runs on the CPU, and returns the results when it is done. */
+  runNow(asked = {}, progress = asked.progress) {
+    try {
+      return this.#model.runNow(launchOf(asked, this.manifest), progress);
     } catch (error) {
       throw simError(error);
     }
@@ -148,3 +159,8 @@ export class LocalModel {
 }
 
 export { version };
+
+/** Bytes of memory that the module has. */
+export function memoryBytes() {
+  return exports.memory.buffer.byteLength;
+}

@@ -127,6 +127,8 @@ export interface Run {
 export interface CompileOptions {
   /** The module: a URL, bytes or a compiled module. By default `sim_web_bg.wasm` beside this file. */
   wasm?: string | URL | BufferSource | WebAssembly.Module;
+  /** The random generator; `keyed-hash` by default. */
+  generator?: "keyed-hash" | "philox4x32-10";
   /** Mathematical functions with the same bits on every GPU. */
   precise?: boolean;
   /** A message at the first bad index, division, NaN or failed `assert`. */
@@ -151,10 +153,12 @@ export function initialize(wasm?: CompileOptions["wasm"]): Promise<void>;
 
 /** A compiled model on this thread, which a run blocks. `initialize` comes before. */
 export class LocalModel {
-  constructor(source: string, options?: Pick<CompileOptions, "precise" | "checks">);
+  constructor(source: string, options?: Pick<CompileOptions, "generator" | "precise" | "checks">);
   readonly manifest: any;
   wgsl(): string;
-  /** `progress` may return `false` to end the run. */
-  run(launch?: Omit<Launch, "signal">, progress?: (done: number, all: number) => unknown): Run;
+  /** Runs, on a GPU if there is one and it pays. `progress` may return `false` to end the run. */
+  run(launch?: Omit<Launch, "signal">, progress?: (done: number, all: number) => unknown): Promise<Run>;
+  /** Runs on the CPU. */
+  runNow(launch?: Omit<Launch, "signal">, progress?: (done: number, all: number) => unknown): Run;
   free(): void;
 }

@@ -130,10 +130,10 @@ class Model {
   }
 
   async #start() {
-    const { wasm, precise, checks } = this.#options;
+    const { wasm, generator, precise, checks } = this.#options;
     const host = await Host.start(await moduleOf(wasm));
     try {
-      const options = { precise, checks };
+      const options = { generator, precise, checks };
       const message = { action: "compile", model: 0, source: this.#source, options };
       ({ manifest: this.manifest } = await host.ask(message));
     } catch (error) {
