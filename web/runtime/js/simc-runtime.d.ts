@@ -125,6 +125,10 @@ export interface Run {
 
 /** How to compile. */
 export interface CompileOptions {
+  /**
+   * In Node: the package that has WebGPU, `webgpu` by default, which may be a URL; `false` for the CPU alone.
+   */
+  gpu?: string | false;
   /** The module: a URL, bytes or a compiled module. By default `sim_web_bg.wasm` beside this file. */
   wasm?: string | URL | BufferSource | WebAssembly.Module;
   /** The random generator; `keyed-hash` by default. */
@@ -139,6 +143,8 @@ export interface CompileOptions {
 export interface Model {
   /** What the model takes and gives; see `docs/manifest.md`. */
   readonly manifest: any;
+  /** Where the last run was done, or where a long one would be. */
+  readonly backend: "gpu" | "cpu" | "reference";
   wgsl(): Promise<string>;
   run(launch?: Launch): Promise<Run>;
   /** Ends the worker and frees its memory. */
@@ -162,3 +168,9 @@ export class LocalModel {
   runNow(launch?: Omit<Launch, "signal">, progress?: (done: number, all: number) => unknown): Run;
   free(): void;
 }
+
+/** Gives Node a WebGPU for `LocalModel`: that of the package `webgpu`. Returns whether there is one. */
+export function useNodeGpu(from?: string, options?: string[]): Promise<boolean>;
+
+/** Bytes of memory that the module of `LocalModel` has. */
+export function memoryBytes(): number;
