@@ -47,15 +47,21 @@ RUSTFLAGS="-C target-feature=+simd128,+bulk-memory" CARGO_TARGET_DIR=target/web/
 "$TOOLS/bin/wasm-bindgen" --target web --out-dir "$OUT" $([ -n "$QUICK" ] || echo --remove-name-section) \
     "target/web/cargo/$TARGET/web/sim_web.wasm"
 
+if ! [ -x "$TOOLS/node_modules/.bin/wasm-opt" ] || ! [ -x "$TOOLS/node_modules/.bin/esbuild" ]; then
+    npm install --silent --no-audit --no-fund --prefix "$TOOLS" binaryen@132.0.0 esbuild@0.28.2
+fi
 if [ -z "$QUICK" ]; then
     say "wasm-opt"
-    [ -x "$TOOLS/node_modules/.bin/wasm-opt" ] ||
-        npm install --silent --no-audit --no-fund --prefix "$TOOLS" binaryen@132.0.0
     "$TOOLS/node_modules/.bin/wasm-opt" -Oz --enable-simd --enable-bulk-memory --enable-sign-ext \
         --enable-nontrapping-float-to-int --enable-mutable-globals --enable-reference-types \
         --enable-multivalue "$OUT/sim_web_bg.wasm" -o "$OUT/sim_web_bg.wasm"
 fi
 rm -f "$OUT"/*.wasm.d.ts
 cp web/runtime/js/*.js web/runtime/js/*.d.ts web/runtime/page/* "$OUT/"
+# The bindings of wgpu are long, and a page has at most 20 kB of JavaScript.
+for file in sim_web page chart; do
+    "$TOOLS/node_modules/.bin/esbuild" --minify --log-level=error --allow-overwrite \
+        --outfile="$OUT/$file.js" "$OUT/$file.js"
+done
 sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1 >"$OUT/version.txt"
 scripts/web/sizes.sh

@@ -187,7 +187,6 @@ impl<'a> BatchRun<'a> {
     /// # Errors
     /// As of [`BatchRun::poll`].
     #[cfg(not(target_family = "wasm"))]
-    #[expect(clippy::unused_async, reason = "it waits in a browser")]
     async fn wait(&self) -> Result<(), Error> {
         self.batch.control.check()?;
         let Some(oldest) = self.in_flight.front() else {

@@ -1,9 +1,13 @@
 //! An open device. Every call that can fail goes through [`OpenDevice::guarded`], which turns the errors and
 //! panics of wgpu into errors of this crate.
 
+#[cfg(not(target_family = "wasm"))]
+use crate::clock;
+#[cfg(target_family = "wasm")]
+use crate::gpu::pending::Pending;
 use crate::{
     adapter::AdapterSummary,
-    clock::{self, Stopwatch},
+    clock::Stopwatch,
     error::Error,
     gpu::{
         adapter::{summary, take_seconds},
@@ -12,16 +16,14 @@ use crate::{
     telemetry::Telemetry,
 };
 use sim_compiler::value::WORD_BYTES;
+#[cfg(not(target_family = "wasm"))]
+use std::time::Duration;
 use std::{
     cell::Cell,
     mem::ManuallyDrop,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
 };
-
-#[cfg(target_family = "wasm")]
-use super::pending::Pending;
 
 /// How long a wait spins before it blocks. Blocking adds 50 to 400 microseconds of latency to a run, spinning
 /// 35.
@@ -228,7 +230,6 @@ impl OpenDevice {
 
     /// Nothing is left to wait for: [`OpenDevice::guarded`] has returned all errors.
     #[cfg(not(target_family = "wasm"))]
-    #[expect(clippy::unused_async, reason = "it waits in a browser")]
     pub(crate) async fn settle(&self) -> Result<(), Error> {
         Ok(())
     }

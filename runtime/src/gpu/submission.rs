@@ -30,6 +30,7 @@ pub(super) struct Commands<'a> {
 
 /// Work on the device. It has completed when its results are mapped.
 pub(super) struct Submitted {
+    #[cfg(not(target_family = "wasm"))]
     pub(super) index: wgpu::SubmissionIndex,
     /// Bytes that are read back.
     bytes: u64,
@@ -136,9 +137,14 @@ impl Staging {
             encoder.finish()
         })?;
         open.meter(|telemetry| telemetry.record_seconds += started.seconds());
+        #[cfg_attr(
+            target_family = "wasm",
+            expect(unused_variables, reason = "nobody asks a browser whether it is done")
+        )]
         let index = open.guarded(RUNNING, || open.queue.submit([recorded]))?;
         open.meter(|telemetry| telemetry.submissions += 1);
         Ok(Submitted {
+            #[cfg(not(target_family = "wasm"))]
             index,
             bytes,
             timed: commands.timed && self.has_clock(),
