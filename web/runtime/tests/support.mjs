@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("../../..", import.meta.url));
-export const built = join(root, "target/web/runtime");
+export const built = process.env.SIM_WEB_RUNTIME ?? join(root, "target/web/runtime");
 export const simc = process.env.SIMC ?? join(root, "target/debug/simc");
 export const core = await import(join(built, "core.js"));
 export const shell = await import(join(built, "simc-runtime.js"));
@@ -79,8 +79,7 @@ export function native(name, agents, seed, tables = []) {
 
 /** The results of a run by the names of the files in which `simc run` has them. */
 export function byFile(run, manifest) {
-  const found = { ...run.outputs };
-  for (const [name, values] of Object.entries(run.worldOutputs)) found[`world.${name}`] = values;
+  const found = { ...run.outputs, ...run.worldOutputs };
   for (const [name, series] of Object.entries(run.observed)) {
     const prefix = series.of === "worlds" ? "world.observe" : "observe";
     found[`${prefix}.${name}`] = series.values;
