@@ -68,7 +68,7 @@ pub(crate) struct OpenDevice {
     pub(crate) processors: Option<u32>,
     faults: Arc<Mutex<Faults>>,
     #[cfg(target_family = "wasm")]
-    pending: Pending,
+    pending: Pending<Task>,
     telemetry: Cell<Telemetry>,
 }
 
@@ -145,7 +145,7 @@ impl OpenDevice {
             processors,
             faults,
             #[cfg(target_family = "wasm")]
-            pending: Pending::default(),
+            pending: Pending::new(),
             telemetry: Cell::new(Telemetry {
                 instance_seconds,
                 adapter_seconds,

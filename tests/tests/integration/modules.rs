@@ -89,6 +89,7 @@ const LAYERS: [(&str, &[&str]); 5] = [
             "trace",
             "gpu::pace",
             "gpu::processors",
+            "gpu::pending",
             "gpu::adapter",
             "gpu::device",
             "gpu::chunk",
