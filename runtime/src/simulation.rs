@@ -409,6 +409,11 @@ impl Simulation {
         Ok(param_words(param, given)?.to_vec())
     }
 
+    /// Where the next run is asked to run.
+    pub fn current_backend(&self) -> Backend {
+        self.options.backend
+    }
+
     /// The seed of the next run.
     pub fn current_seed(&self) -> u64 {
         self.settings.seed
@@ -430,6 +435,16 @@ impl Simulation {
         let mut done = None;
         self.run_each(&[Variation::new()], control, |_, run| done = Some(run))?;
         done.ok_or(Error::Cancelled)
+    }
+
+    /// [`Simulation::run_with`] as a future, for browsers: it waits for a GPU instead of blocking the thread.
+    /// On other targets and on the CPU it never waits, and runs when it is polled first. In a browser a run
+    /// that is started while another one waits opens a device of its own.
+    ///
+    /// # Errors
+    /// Any [`Error`] but [`Error::Compile`].
+    pub async fn run_async(&self, control: &Control<'_>) -> Result<Run, Error> {
+        self.run_one(control).await
     }
 
     /// Runs the simulation once for each variation and returns the runs in that order. See

@@ -39,6 +39,7 @@ mod sweep_pictures;
 mod testing;
 mod trace;
 mod warnings;
+mod web;
 mod worlds;
 
 use std::{

@@ -6,6 +6,7 @@ use crate::{
     backend::Backend,
     batch::Batch,
     bind::{Launch, Settings, all_inputs, bind, find_param, param_words, place_input},
+    clock,
     control::{Control, Keep},
     cpu::vector::Isa,
     cut::{Part, Saved},
@@ -495,7 +496,9 @@ impl Session {
         };
         let mut found = None;
         let selected = self.selected()?;
-        let result = (selected.backend).run(&batch, &mut |_, raw| found = Some(raw));
+        let mut deliver = |_, raw| found = Some(raw);
+        let result = clock::at_once(selected.backend.run(&batch, &mut deliver));
+        let result = result.unwrap_or(Err(Error::MustNotBlock));
         if result.as_ref().is_err_and(Error::drops_backend) {
             self.selected = None;
         }
@@ -509,7 +512,8 @@ impl Session {
             let (whole, base) = ([Variation::new()], &self.launch);
             let complete = Some(Arc::clone(base));
             let launches = Launches::new(self.model(), &self.settings, base, &whole, complete);
-            let selected = self.options.select(&launches)?;
+            let selected = clock::at_once(self.options.select(&launches));
+            let selected = selected.unwrap_or(Err(Error::MustNotBlock))?;
             let manifest = &self.artifact.manifest;
             let mut need = (selected.backend).need(&self.launch, Keep::ALL, 1);
             need.each("states between steps", 4 * u64::from(manifest.state_words));

@@ -89,6 +89,7 @@ const LAYERS: [(&str, &[&str]); 6] = [
             "trace",
             "gpu::pace",
             "gpu::processors",
+            "gpu::pending",
             "gpu::adapter",
             "gpu::device",
             "gpu::chunk",

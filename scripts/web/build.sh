@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# Builds the runtime for JavaScript into target/web/runtime: the module of WebAssembly, its bindings, the shell
+# around it and the page of built models. Prints the sizes.
+#
+#   scripts/web/build.sh           what a release has
+#   scripts/web/build.sh --quick   without wasm-opt, and with the names of functions, for profiles
+#
+# It takes your Rust if that has wasm32-unknown-unknown (`rustup target add wasm32-unknown-unknown`). Otherwise,
+# as root on Debian, it installs Debian's Rust beside yours, and builds the standard library from its source.
+# wasm-bindgen-cli, in the version of the crate, and binaryen go into target/web/tools.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+say() { printf '\n== %s\n' "$*"; }
+
+TARGET=wasm32-unknown-unknown
+TOOLS=$PWD/target/web/tools
+OUT=target/web/runtime
+QUICK=
+[ "${1-}" = --quick ] && QUICK=1
+mkdir -p "$TOOLS" "$OUT"
+
+version=$(sed -n '/^name = "wasm-bindgen"$/{n;s/version = "\(.*\)"/\1/p}' Cargo.lock)
+if ! "$TOOLS/bin/wasm-bindgen" --version 2>/dev/null | grep -qF "$version"; then
+    say "wasm-bindgen $version"
+    cargo install --quiet --debug --root "$TOOLS" --version "$version" wasm-bindgen-cli
+fi
+
+CARGO=cargo
+STD=()
+export RUSTC=rustc
+if ! [ -d "$(rustc --print target-libdir --target $TARGET 2>/dev/null)" ]; then
+    if ! [ -d "$(/usr/bin/rustc --print sysroot 2>/dev/null)/lib/rustlib/src/rust/library" ]; then
+        apt-get update -qq
+        DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -y -qq --no-remove \
+            --no-install-recommends rustc-web cargo-web rust-web-src >/dev/null
+    fi
+    export RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1
+    CARGO=/usr/bin/cargo
+    STD=(-Zbuild-std=std,panic_abort)
+fi
+
+say "the module"
+# Every browser has simd128 since 2023.
+RUSTFLAGS="-C target-feature=+simd128,+bulk-memory" CARGO_TARGET_DIR=target/web/cargo "$CARGO" build \
+    --profile web --target $TARGET -p sim-web --features "${SIM_WEB_FEATURES-gpu}" "${STD[@]}"
+"$TOOLS/bin/wasm-bindgen" --target web --out-dir "$OUT" $([ -n "$QUICK" ] || echo --remove-name-section) \
+    "target/web/cargo/$TARGET/web/sim_web.wasm"
+
+if ! [ -x "$TOOLS/node_modules/.bin/wasm-opt" ] || ! [ -x "$TOOLS/node_modules/.bin/esbuild" ]; then
+    npm install --silent --no-audit --no-fund --prefix "$TOOLS" binaryen@132.0.0 esbuild@0.28.2
+fi
+if [ -z "$QUICK" ]; then
+    say "wasm-opt"
+    "$TOOLS/node_modules/.bin/wasm-opt" -Oz --enable-simd --enable-bulk-memory --enable-sign-ext \
+        --enable-nontrapping-float-to-int --enable-mutable-globals --enable-reference-types \
+        --enable-multivalue "$OUT/sim_web_bg.wasm" -o "$OUT/sim_web_bg.wasm"
+fi
+rm -f "$OUT"/*.wasm.d.ts
+cp web/runtime/js/*.js web/runtime/js/*.d.ts web/runtime/page/* "$OUT/"
+# The bindings of wgpu are long, and a page has at most 20 kB of JavaScript.
+for file in sim_web page chart; do
+    "$TOOLS/node_modules/.bin/esbuild" --minify --log-level=error --allow-overwrite \
+        --outfile="$OUT/$file.js" "$OUT/$file.js"
+done
+sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1 >"$OUT/version.txt"
+scripts/web/sizes.sh

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Tests of the runtime for JavaScript: in Node on the CPU and on a GPU (Dawn), in Pyodide, and built pages in
+# headless Chromium. Builds what they need, and installs what is missing.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+say() { printf '\n== %s\n' "$*"; }
+
+TOOLS=$PWD/target/web/tools
+export CHROMIUM=${CHROMIUM:-/usr/bin/chromium}
+if ! [ -x "$CHROMIUM" ]; then
+    apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -y -qq --no-install-recommends \
+        chromium >/dev/null
+fi
+scripts/web/build.sh
+if ! [ -d "$TOOLS/node_modules/pyodide" ] || ! [ -d "$TOOLS/node_modules/playwright-core" ] ||
+    ! [ -d "$TOOLS/node_modules/webgpu" ]; then
+    npm install --silent --no-audit --no-fund --prefix "$TOOLS" playwright-core@1.65.1 pyodide@314.0.7 \
+        webgpu@0.6.2
+fi
+say "simc"
+cargo build --quiet -p simc
+say "tests"
+node --test --test-concurrency=1 web/runtime/tests/*.test.mjs

@@ -1,0 +1,61 @@
+// Runs on WebGPU in Node (Dawn): the same module, and results that agree with the CPU.
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { root, shell, source } from "./support.mjs";
+
+const dawn = join(root, "target/web/tools/node_modules/webgpu/index.js");
+const icd = "/usr/lib/chromium/vk_swiftshader_icd.json";
+// Dawn is tested with Chromium's software, as no other driver is sure to be here.
+if (existsSync(icd)) process.env.VK_ICD_FILENAMES ??= icd;
+
+const options = { gpu: pathToFileURL(dawn).href };
+
+function mean(values) {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+for (const name of ["gbm", "lorenz", "wealth", "sir"]) {
+  test(`${name} on Dawn agrees with the CPU`, async () => {
+    const model = await shell.compile(source(name), options);
+    const launch = { agents: 2048, steps: name === "lorenz" ? 100 : undefined, seed: 7 };
+    const cpu = await model.run({ ...launch, backend: "cpu" });
+    const gpu = await model.run({ ...launch, backend: "gpu" });
+    assert.equal(gpu.report.backend, "gpu");
+    assert.equal(model.backend, "gpu");
+    assert.ok(gpu.report.dispatches > 0);
+    for (const [output, values] of Object.entries(cpu.outputs)) {
+      const [found, expected] = [mean(gpu.outputs[output]), mean(values)];
+      const bound = 2e-3 * Math.max(1, Math.abs(expected));
+      assert.ok(Math.abs(found - expected) <= bound, `${output}: ${found} for ${expected}`);
+    }
+    model.free();
+  });
+}
+
+test("a doubling model gives the same on GPU and CPU, 200 times", async () => {
+  const model = await shell.compile("agents 4\ninput x: f32\noutput y = 2.0 * x\n", options);
+  const x = Float32Array.of(1, 2, 3, 4);
+  for (const backend of ["gpu", "cpu"]) {
+    for (let k = 0; k < 200; k++) {
+      const run = await model.run({ x, backend });
+      assert.deepEqual([...run.outputs.y], [2, 4, 6, 8]);
+      assert.equal(run.report.backend, backend);
+    }
+  }
+  model.free();
+});
+
+test("without a GPU, `gpu` is an error and `auto` the CPU", async () => {
+  const model = await shell.compile(source("gbm"), { gpu: false });
+  assert.equal(model.backend, "cpu");
+  await assert.rejects(model.run({ agents: 100, backend: "gpu" }), (error) => {
+    assert.equal(error.code, "E0801");
+    assert.ok(error.help);
+    return true;
+  });
+  assert.equal((await model.run({ agents: 100 })).report.backend, "cpu");
+  model.free();
+});
