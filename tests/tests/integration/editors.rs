@@ -1,4 +1,4 @@
-//! The editors' grammars: filled from the compiler's table of words, and complete.
+//! The editors' grammars, and that of the playground: filled from the compiler's table of words, and complete.
 //!
 //! A file of `editors/templates/` is a grammar with `{{role}}` or `{{role role}}` where words belong;
 //! `PRODUCTS` lists the paths of its results. `SIM_UPDATE=1` writes them; without it the test fails if one is
@@ -43,7 +43,7 @@ struct Product {
     captures: &'static [(&'static str, &'static str)],
 }
 
-const PRODUCTS: [Product; 6] = [
+const PRODUCTS: [Product; 7] = [
     Product {
         template: "sim.tmLanguage.json",
         result: "vscode/syntaxes/sim.tmLanguage.json",
@@ -91,6 +91,11 @@ const PRODUCTS: [Product; 6] = [
         result: "emacs/sim-mode.el",
         captures: &[],
     },
+    Product {
+        template: "words.js",
+        result: "../web/playground/src/words.js",
+        captures: &[],
+    },
 ];
 
 fn editors() -> PathBuf {
@@ -115,6 +120,10 @@ fn list(placeholder: &str, file: &str) -> String {
             escaped.join("|")
         }
         Some("vim") => texts.join(" "),
+        Some("js") => {
+            let quoted: Vec<String> = texts.iter().map(|text| format!("\"{text}\"")).collect();
+            quoted.join(", ")
+        }
         Some("scm" | "el") => {
             let quoted: Vec<String> = texts.iter().map(|text| format!("\"{text}\"")).collect();
             quoted.join(" ")
@@ -158,7 +167,7 @@ fn filled(product: &Product) -> String {
                 .expect("a placeholder ends on its line");
             line = format!("{before}{}{after}", list(roles, product.result));
         }
-        let breaks = [".scm", ".el"]
+        let breaks = [".scm", ".el", ".js"]
             .iter()
             .any(|end| product.result.ends_with(end));
         out += &if breaks { wrapped(&line) } else { line };
