@@ -303,7 +303,7 @@ class Playground {
     }
 
     #failed(error) {
-        if (error.name === "AbortError" || error.code === "ended") {
+        if (error.cancelled) {
             if (!this.again) get("status").replaceChildren(element("span", {}, "The run was stopped."));
             return;
         }

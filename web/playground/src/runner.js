@@ -1,19 +1,22 @@
 // Runs of a model by the runtime's module, which has a worker of its own.
 
+/** The runtime's code of a run that was cancelled. */
+const CANCELLED = "E0714";
 const RUNTIME = new URL("runtime/", document.baseURI);
 
 export class RunError extends Error {
-    constructor(message, help, rendered) {
+    constructor(message, help, code) {
         super(message);
         this.help = help;
-        this.rendered = rendered;
+        /** Was it the page that ended the run? */
+        this.cancelled = code === CANCELLED;
     }
 }
 
 /** Has this error, of whatever kind, as one with a cause and a fix. */
 function explained(error) {
-    if (error instanceof RunError || error?.name === "AbortError") return error;
-    return new RunError(error?.message ?? String(error), error?.help, error?.rendered);
+    if (error instanceof RunError) return error;
+    return new RunError(error?.message ?? String(error), error?.help, error?.code);
 }
 
 export class Runner {
@@ -21,19 +24,12 @@ export class Runner {
     #model;
     #source;
 
-    /** The runtime and its module, loaded once. */
+    /** The runtime, loaded once; it compiles its module once. */
     async #load() {
-        this.#parts ??= Promise.all([
-            import(new URL("simc-runtime.js", RUNTIME).href),
-            fetch(new URL("sim_web_bg.wasm", RUNTIME))
-                .then((response) => {
-                    if (!response.ok) throw new Error(`${response.status} ${response.statusText}`);
-                    return response.arrayBuffer();
-                })
-                .then((bytes) => WebAssembly.compile(bytes)),
-        ]).catch((error) => {
+        this.#parts ??= import(new URL("simc-runtime.js", RUNTIME).href).catch((error) => {
             this.#parts = undefined;
-            throw new RunError(`the runtime cannot be loaded: ${error.message}`, "reload the page; offline, visit it once with a network first");
+            const help = "reload the page; offline, it works after one visit with a network";
+            throw new RunError(`the runtime cannot be loaded: ${error.message}`, help);
         });
         return this.#parts;
     }
@@ -41,8 +37,8 @@ export class Runner {
     /** The model compiled for runs. */
     async model(source) {
         if (this.#source === source && this.#model) return this.#model;
-        const [{ compile }, wasm] = await this.#load();
-        const model = await compile(source, { wasm }).catch((error) => {
+        const { compile } = await this.#load();
+        const model = await compile(source).catch((error) => {
             throw explained(error);
         });
         this.drop();
@@ -64,17 +60,18 @@ export class Runner {
             return await model.run(launch);
         } catch (error) {
             // Whatever happened to its worker or its device, the next run begins afresh.
-            if (error?.name !== "AbortError") this.drop();
-            throw explained(error);
+            const found = explained(error);
+            if (!found.cancelled) this.drop();
+            throw found;
         }
     }
 
     /** A run of a model that is used once. */
     async runOnce(source, launch) {
-        const [{ compile }, wasm] = await this.#load();
+        const { compile } = await this.#load();
         let model;
         try {
-            model = await compile(source, { wasm });
+            model = await compile(source);
             return await model.run(launch);
         } catch (error) {
             throw explained(error);
