@@ -10,13 +10,16 @@ use crate::{
     results::RawResults,
     run::Device,
 };
-use std::sync::Arc;
+use std::{future::Future, pin::Pin, sync::Arc};
 
 /// Gives the launch of the run with this number.
 pub(crate) type LaunchOf<'a> = &'a dyn Fn(usize) -> Result<Arc<Launch>, Error>;
 
 /// Receives the results of a run with its number.
 pub(crate) type Deliver<'a> = &'a mut dyn FnMut(usize, RawResults);
+
+/// A batch that is being run. It waits for a GPU in a browser, and otherwise never: it blocks its thread.
+pub(crate) type Running<'a> = Pin<Box<dyn Future<Output = Result<(), Error>> + 'a>>;
 
 /// Runs of one model. All have the same number of agents and steps and the same tables.
 pub(crate) struct Batch<'a> {
@@ -55,5 +58,5 @@ pub(crate) trait Executor: Send {
     ///
     /// # Errors
     /// Runs that were delivered before the error are valid.
-    fn run(&mut self, batch: &Batch<'_>, deliver: Deliver<'_>) -> Result<(), Error>;
+    fn run<'a>(&'a mut self, batch: &'a Batch<'a>, deliver: Deliver<'a>) -> Running<'a>;
 }

@@ -1,9 +1,9 @@
 //! Cancellation and progress of runs on the CPU. A second thread polls the caller's [`Control`] while the run
-//! computes.
+//! computes. Where there are no threads, the run itself does between its steps.
 
-use crate::{control::Control, cpu, error::Error};
+use crate::{clock, control::Control, cpu, error::Error};
 use std::{
-    sync::atomic::{AtomicBool, Ordering},
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
     thread,
     time::Duration,
 };
@@ -22,13 +22,15 @@ pub(crate) fn cancellable(
     work: impl FnOnce(&cpu::Control) -> Result<(), cpu::Cancelled>,
 ) -> Result<(), Error> {
     control.check()?;
-    let inner = cpu::Control::default();
     let total = agents * u64::from(steps);
-    let report = || control.report(inner.agent_steps_done.load(Ordering::Relaxed), total);
-    let has_threads = !cfg!(target_family = "wasm");
-    if !has_threads || (control.cancel.is_none() && control.progress.is_none()) {
-        return work(&inner).map_err(|cpu::Cancelled| Error::Cancelled);
+    if control.cancel.is_none() && control.progress.is_none() {
+        return work(&cpu::Control::default()).map_err(|cpu::Cancelled| Error::Cancelled);
     }
+    if cfg!(target_family = "wasm") {
+        return on_one_thread(total, control, work);
+    }
+    let inner = cpu::Control::default();
+    let report = || control.report(inner.agent_steps_done.load(Ordering::Relaxed), total);
     let over = AtomicBool::new(false);
     thread::scope(|scope| {
         // The watcher is the new thread, not `work`: a thread of rayon's pool must not wait for a thread that
@@ -50,6 +52,33 @@ pub(crate) fn cancellable(
     })
     .map_err(|cpu::Cancelled| Error::Cancelled)?;
     report();
+    Ok(())
+}
+
+/// Runs `work` of `total` agent-steps, which looks after itself.
+fn on_one_thread(
+    total: u64,
+    control: Control<'_>,
+    work: impl FnOnce(&cpu::Control) -> Result<(), cpu::Cancelled>,
+) -> Result<(), Error> {
+    let due = AtomicU64::new(0);
+    let watch = |inner: &cpu::Control<'_>| {
+        let now = clock::now();
+        if (now.as_millis() as u64) < due.load(Ordering::Relaxed) {
+            return;
+        }
+        due.store((now + INTERVAL).as_millis() as u64, Ordering::Relaxed);
+        if control.check().is_err() {
+            inner.cancel.store(true, Ordering::Relaxed);
+        }
+        control.report(inner.agent_steps_done.load(Ordering::Relaxed), total);
+    };
+    let inner = cpu::Control {
+        watch: Some(&watch),
+        ..cpu::Control::default()
+    };
+    work(&inner).map_err(|cpu::Cancelled| Error::Cancelled)?;
+    control.report(total, total);
     Ok(())
 }
 

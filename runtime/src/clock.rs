@@ -1,24 +1,45 @@
 //! Time and blocking. No other file reads the system's clock, sleeps, or blocks on a future, so that a driver
 //! for targets where a thread must not block has one file to replace.
 //!
-//! `wasm32-unknown-unknown` has no clock: [`std::time::Instant`] panics there. Time stands still there
-//! instead.
+//! Runs are futures. Natively these never wait: they block their thread instead. In a browser, which forbids
+//! that, those of a GPU do.
+//!
+//! `wasm32-unknown-unknown` has no clock: [`std::time::Instant`] panics there. With the feature `web` the clock
+//! is JavaScript's; without it time stands still.
 
-use std::time::Duration;
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
-use std::{sync::OnceLock, time::Instant};
+use std::time::Instant;
+#[cfg(any(not(all(target_family = "wasm", target_os = "unknown")), feature = "web"))]
+use std::sync::OnceLock;
+use std::{
+    future::Future,
+    pin::pin,
+    task::{Context, Poll, Waker},
+    time::Duration,
+};
+#[cfg(all(target_family = "wasm", target_os = "unknown", feature = "web"))]
+use web_time::Instant;
 
 /// The time since the first call in this process.
-#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
+#[cfg(any(not(all(target_family = "wasm", target_os = "unknown")), feature = "web"))]
 pub(crate) fn now() -> Duration {
     static EPOCH: OnceLock<Instant> = OnceLock::new();
     EPOCH.get_or_init(Instant::now).elapsed()
 }
 
 /// Always 0.
-#[cfg(all(target_family = "wasm", target_os = "unknown"))]
+#[cfg(all(target_family = "wasm", target_os = "unknown", not(feature = "web")))]
 pub(crate) fn now() -> Duration {
     Duration::ZERO
+}
+
+/// The value of a future that does not wait; `None` if it does.
+pub(crate) fn at_once<F: Future>(future: F) -> Option<F::Output> {
+    let mut context = Context::from_waker(Waker::noop());
+    match pin!(future).poll(&mut context) {
+        Poll::Ready(value) => Some(value),
+        Poll::Pending => None,
+    }
 }
 
 /// Measures the time since its start.
@@ -34,15 +55,12 @@ impl Stopwatch {
     }
 }
 
-#[cfg(feature = "gpu")]
-pub(crate) use blocking::{HAS_CLOCK, block_on, sleep};
+#[cfg(all(feature = "gpu", not(target_family = "wasm")))]
+pub(crate) use blocking::{block_on, sleep};
 
-#[cfg(feature = "gpu")]
+#[cfg(all(feature = "gpu", not(target_family = "wasm")))]
 mod blocking {
     use std::{future::Future, thread, time::Duration};
-
-    /// Whether [`super::now`] advances.
-    pub(crate) const HAS_CLOCK: bool = !cfg!(all(target_family = "wasm", target_os = "unknown"));
 
     /// Suspends this thread.
     pub(crate) fn sleep(duration: Duration) {

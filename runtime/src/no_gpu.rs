@@ -41,12 +41,12 @@ pub fn preload() -> Preload {
 pub struct Preload;
 
 /// Why there is no adapter for [`Backend::Auto`](crate::Backend::Auto).
-pub(crate) fn best_gpu() -> Result<Adapter, String> {
+pub(crate) async fn best_gpu() -> Result<Adapter, String> {
     Err(Error::NoGpuSupport.to_string())
 }
 
 /// The error for an adapter that was asked for.
-pub(crate) fn best(_wanted: Option<&str>) -> Result<Adapter, Error> {
+pub(crate) async fn best(_wanted: Option<&str>) -> Result<Adapter, Error> {
     Err(Error::NoGpuSupport)
 }
 
@@ -55,7 +55,7 @@ pub(crate) enum Session {}
 
 impl Session {
     /// Cannot be called: there are no adapters.
-    pub(crate) fn open(
+    pub(crate) async fn open(
         adapter: &Adapter,
         _artifact: Arc<Artifact>,
         _tuning: Tuning,

@@ -311,6 +311,13 @@ impl Run {
         }
     }
 
+    /// The names of all outputs, then of all world outputs, in declaration order.
+    pub fn output_names(&self) -> impl Iterator<Item = &str> {
+        let world = self.world_outputs.iter().map(|column| &column.field);
+        let fields = self.output_fields.iter().chain(world);
+        fields.map(|field| field.name.as_str())
+    }
+
     /// All outputs, in declaration order; empty if they are not kept.
     pub fn outputs(&self) -> &[Column] {
         match &self.results {

@@ -4,6 +4,7 @@ use crate::{
     backend::{Backend, reference::ReferenceBackend, vector::VectorBackend},
     batch::Executor,
     calibration::Calibration,
+    clock,
     cpu::vector::{LANES, NotCompiled, Program},
     error::Error,
     gpu,
@@ -49,7 +50,7 @@ impl BackendOptions {
     ///
     /// # Errors
     /// Those of the device, except where [`Backend::Auto`] can take the CPU instead.
-    pub(crate) fn select(&self, launches: &Launches<'_>) -> Result<Selected, Error> {
+    pub(crate) async fn select(&self, launches: &Launches<'_>) -> Result<Selected, Error> {
         let artifact = launches.model.artifact;
         let on_reference = |reason: &str| {
             let artifact = Arc::clone(artifact);
@@ -69,14 +70,14 @@ impl BackendOptions {
                     Some(name) => format!("an adapter called `{name}` was asked for"),
                     None => "the best adapter was asked for".to_owned(),
                 };
-                let adapter = gpu::best(self.adapter.as_deref())?;
-                Ok(Selected::new(self.open(&adapter, launches)?, reason))
+                let adapter = gpu::best(self.adapter.as_deref()).await?;
+                Ok(Selected::new(self.open(&adapter, launches).await?, reason))
             }
-            Backend::Auto => self.select_auto(launches),
+            Backend::Auto => self.select_auto(launches).await,
         }
     }
 
-    fn select_auto(&self, launches: &Launches<'_>) -> Result<Selected, Error> {
+    async fn select_auto(&self, launches: &Launches<'_>) -> Result<Selected, Error> {
         let program = launches.model.vector_program(launches.base.members)?;
         if self.is_short(&program, launches) {
             let reason = "the run takes less time than opening a GPU";
@@ -85,11 +86,11 @@ impl BackendOptions {
                 ..self.on_cpu(launches, program, reason)
             });
         }
-        let adapter = match gpu::best_gpu() {
+        let adapter = match gpu::best_gpu().await {
             Ok(adapter) => adapter,
             Err(reason) => return Ok(self.on_cpu(launches, program, &reason)),
         };
-        match self.open(&adapter, launches) {
+        match self.open(&adapter, launches).await {
             Ok(session) => Ok(Selected::new(session, "a GPU was found")),
             Err(error @ (Error::DeviceRefused { .. } | Error::AdapterLimit { .. })) => {
                 Ok(self.on_cpu(launches, program, &error.to_string()))
@@ -99,30 +100,31 @@ impl BackendOptions {
     }
 
     /// Opens a GPU, while another thread computes the inputs of the first run that the caller left out.
-    fn open(
+    async fn open(
         &self,
         adapter: &gpu::Adapter,
         launches: &Launches<'_>,
     ) -> Result<Box<dyn Executor>, Error> {
         let (model, base) = (launches.model, launches.base);
-        let open = || {
+        let open = async || {
             let (artifact, cache) = (Arc::clone(model.artifact), self.pipeline_cache.as_deref());
             let several = launches.variations.len() > 1;
-            gpu::Session::open(adapter, artifact, self.tuning, cache, base, several)
+            gpu::Session::open(adapter, artifact, self.tuning, cache, base, several).await
         };
         // A thread of rayon's pool must not wait for one that asks rayon for work: the session computes the
         // inputs later in that case, on this thread.
         let in_pool = rayon::current_thread_index().is_some();
         if in_pool || cfg!(target_family = "wasm") || !launches.needs_inputs() {
-            let session = open()?;
+            let session = open().await?;
             return Ok(session);
         }
         let (session, inputs) = thread::scope(|scope| {
             let inputs = scope.spawn(|| model.with_all_inputs(base));
-            (open(), inputs.join())
+            // On this target it never waits.
+            (clock::at_once(open()), inputs.join())
         });
         let inputs = inputs.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        let session = session?;
+        let session = session.ok_or(Error::MustNotBlock)??;
         launches.set_complete(inputs?);
         Ok(session)
     }

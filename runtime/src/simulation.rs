@@ -225,7 +225,7 @@ impl Simulation {
     /// Whether to read back the final states. `false` saves time. Default: `true`.
     #[must_use]
     pub fn keep_states(mut self, keep: bool) -> Simulation {
-        self.keep.states = keep;
+        self.set_keep_states(keep);
         self
     }
 
@@ -234,7 +234,7 @@ impl Simulation {
     /// the GPU backend reduces large results on the device instead of reading them back. Default: `true`.
     #[must_use]
     pub fn keep_outputs(mut self, keep: bool) -> Simulation {
-        self.keep.outputs = keep;
+        self.set_keep_outputs(keep);
         self
     }
 
@@ -297,6 +297,16 @@ impl Simulation {
         self.forget_backend();
     }
 
+    /// [`Simulation::keep_states`] in place.
+    pub fn set_keep_states(&mut self, keep: bool) {
+        self.keep.states = keep;
+    }
+
+    /// [`Simulation::keep_outputs`] in place.
+    pub fn set_keep_outputs(&mut self, keep: bool) {
+        self.keep.outputs = keep;
+    }
+
     /// [`Simulation::tuning`] in place.
     pub fn set_tuning(&mut self, tuning: Tuning) {
         self.options.tuning = tuning;
@@ -353,6 +363,16 @@ impl Simulation {
         Ok(())
     }
 
+    /// Forgets what was set of the launch: numbers, seed, params, tables and inputs are again as the model
+    /// says. The compiled model and an open device stay.
+    pub fn reset_launch(&mut self) {
+        if self.settings.world.is_some() {
+            self.forget_backend();
+        }
+        self.settings = Settings::default();
+        self.forget_launch();
+    }
+
     /// Names, types, shapes, defaults and documentation of the model's params, tables, inputs, states and
     /// outputs.
     pub fn manifest(&self) -> &Manifest {
@@ -379,6 +399,11 @@ impl Simulation {
         Ok(param_words(param, given)?.to_vec())
     }
 
+    /// Where the next run is asked to run.
+    pub fn current_backend(&self) -> Backend {
+        self.options.backend
+    }
+
     /// The seed of the next run.
     pub fn current_seed(&self) -> u64 {
         self.settings.seed
@@ -400,6 +425,16 @@ impl Simulation {
         let mut done = None;
         self.run_each(&[Variation::new()], control, |_, run| done = Some(run))?;
         done.ok_or(Error::Cancelled)
+    }
+
+    /// [`Simulation::run_with`] as a future, for browsers: it waits for a GPU instead of blocking the thread.
+    /// On other targets and on the CPU it never waits, and runs when it is polled first. In a browser a run
+    /// that is started while another one waits opens a device of its own.
+    ///
+    /// # Errors
+    /// Any [`Error`] but [`Error::Compile`].
+    pub async fn run_async(&self, control: &Control<'_>) -> Result<Run, Error> {
+        self.run_one(control).await
     }
 
     /// Runs the simulation once for each variation and returns the runs in that order. See

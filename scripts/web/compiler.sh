@@ -34,7 +34,9 @@ fi
 "$RUSTC" --version
 
 say "the module"
-# A panic ends the instance without a text: what would write it is a tenth of the module.
+# For size where the runtime is for speed. A panic ends the instance without a text: what would write it is a
+# tenth of the module.
+export CARGO_PROFILE_WEB_OPT_LEVEL=z
 RUSTFLAGS="-Zunstable-options -Cpanic=immediate-abort" RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=target/web/cargo-compiler \
     "$CARGO" build --profile web --target $TARGET -p sim-web-compiler \
     -Zbuild-std=std,panic_abort -Zbuild-std-features=optimize_for_size

@@ -2,7 +2,7 @@
 
 use super::run_sequentially;
 use crate::{
-    batch::{Batch, Deliver, Executor},
+    batch::{Batch, Deliver, Executor, Running},
     bind::{Launch, with_interpreter},
     cancel::cancellable,
     control::{Control, Keep},
@@ -50,9 +50,11 @@ impl Executor for ReferenceBackend {
         need
     }
 
-    fn run(&mut self, batch: &Batch<'_>, deliver: Deliver<'_>) -> Result<(), Error> {
-        run_sequentially(batch, deliver, |launch, control| {
-            run(&self.artifact, launch, batch.keep, batch.part, control)
+    fn run<'a>(&'a mut self, batch: &'a Batch<'a>, deliver: Deliver<'a>) -> Running<'a> {
+        Box::pin(async {
+            run_sequentially(batch, deliver, |launch, control| {
+                run(&self.artifact, launch, batch.keep, batch.part, control)
+            })
         })
     }
 }

@@ -1,7 +1,7 @@
 //! The CPU backend: runs launches on the vector machine.
 
 use crate::{
-    batch::{Batch, Deliver, Executor},
+    batch::{Batch, Deliver, Executor, Running},
     bind::Launch,
     cancel::cancellable,
     control::{Control, Keep},
@@ -66,7 +66,14 @@ impl Executor for VectorBackend {
         need
     }
 
-    fn run(&mut self, batch: &Batch<'_>, deliver: Deliver<'_>) -> Result<(), Error> {
+    fn run<'a>(&'a mut self, batch: &'a Batch<'a>, deliver: Deliver<'a>) -> Running<'a> {
+        Box::pin(async { self.run_all(batch, deliver) })
+    }
+}
+
+impl VectorBackend {
+    /// Runs a batch, as many runs side by side as share the threads.
+    fn run_all(&self, batch: &Batch<'_>, deliver: Deliver<'_>) -> Result<(), Error> {
         let mut first = 0;
         while first < batch.runs {
             let (launches, failed) = self.launches(batch, first)?;
@@ -84,9 +91,7 @@ impl Executor for VectorBackend {
         }
         Ok(())
     }
-}
 
-impl VectorBackend {
     fn manifest(&self) -> &Manifest {
         &self.artifact.manifest
     }

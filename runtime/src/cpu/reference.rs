@@ -88,7 +88,7 @@ impl Agents {
             }
             let done = rows.progress.len() as u64 * steps.len() as u64;
             rows.run(interpreter, strides, steps.clone(), control)?;
-            control.agent_steps_done.fetch_add(done, Ordering::Relaxed);
+            control.count(done);
             Ok(())
         })
     }
@@ -153,7 +153,7 @@ impl Agents {
                     *word = progress.word();
                 }
                 let done = agents as u64 * steps.len() as u64;
-                control.agent_steps_done.fetch_add(done, Ordering::Relaxed);
+                control.count(done);
                 Ok(())
             },
         )

@@ -147,6 +147,14 @@ macro_rules! with_device_errors {
         says("this build has no GPU support")
         help(Some("run on the CPU, or build with the feature `gpu`".into()))
         after(KeepBackend)
+
+    /// A browser gives the results of a GPU only after the call that asked for them has returned, so that a
+    /// run there is a future: `Simulation::run_async`. Batches of runs, parts of runs, searches and fits,
+    /// which return what they computed, run on the CPU there.
+    E0811 must_not_block MustNotBlock
+        says("a GPU cannot be waited for on this target")
+        help(Some("use `Simulation::run_async`, or run on the CPU".into()))
+        after(DropBackend)
         }
     };
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     adapter::{AdapterDetails, AdapterKind, AdapterSummary},
-    clock::{self, Stopwatch},
+    clock::Stopwatch,
     error::Error,
     gpu::processors,
 };
@@ -43,7 +43,7 @@ fn details(adapter: &wgpu::Adapter) -> AdapterDetails {
 /// # Errors
 /// Why there is none, in words.
 pub fn auto_adapter() -> Result<AdapterSummary, String> {
-    best_gpu().map(|adapter| summary(&adapter))
+    best_gpu_of(all()).map(|adapter| summary(&adapter))
 }
 
 /// Starts to load the drivers on another thread, so that a caller can compile meanwhile. Dropping the guard
@@ -69,8 +69,11 @@ impl Drop for Preload {
 }
 
 /// The adapter for [`Backend::Auto`](crate::Backend::Auto), or why there is none.
-pub(crate) fn best_gpu() -> Result<wgpu::Adapter, String> {
-    let found = all();
+pub(crate) async fn best_gpu() -> Result<wgpu::Adapter, String> {
+    best_gpu_of(&found().await)
+}
+
+fn best_gpu_of(found: &[wgpu::Adapter]) -> Result<wgpu::Adapter, String> {
     match found.iter().find(|adapter| summary(adapter).kind.is_gpu()) {
         Some(adapter) => Ok(adapter.clone()),
         None if found.is_empty() => Err("no GPU found: no adapter at all".to_owned()),
@@ -85,8 +88,8 @@ pub(crate) fn best_gpu() -> Result<wgpu::Adapter, String> {
 }
 
 /// The first adapter whose name is or else contains `wanted` (case-insensitive), including software adapters.
-pub(crate) fn best(wanted: Option<&str>) -> Result<wgpu::Adapter, Error> {
-    let found = all();
+pub(crate) async fn best(wanted: Option<&str>) -> Result<wgpu::Adapter, Error> {
+    let found = found().await;
     let part = wanted.unwrap_or_default().to_lowercase();
     let name = |adapter: &wgpu::Adapter| summary(adapter).name.to_lowercase();
     let whole = found.iter().find(|adapter| name(adapter) == part);
@@ -112,12 +115,17 @@ pub(crate) fn take_seconds() -> (f64, f64) {
 pub(crate) fn summary(adapter: &wgpu::Adapter) -> AdapterSummary {
     let info = adapter.get_info();
     AdapterSummary {
-        name: info.name,
+        name: match info.name.is_empty() {
+            true => "unnamed adapter".to_owned(),
+            false => info.name,
+        },
         kind: match info.device_type {
             wgpu::DeviceType::DiscreteGpu => AdapterKind::Discrete,
             wgpu::DeviceType::IntegratedGpu => AdapterKind::Integrated,
             wgpu::DeviceType::VirtualGpu => AdapterKind::Virtual,
             wgpu::DeviceType::Cpu => AdapterKind::Software,
+            // Browsers only say of software that it is.
+            wgpu::DeviceType::Other if cfg!(target_family = "wasm") => AdapterKind::Integrated,
             wgpu::DeviceType::Other => AdapterKind::Other,
         },
         driver: format!("{} {}", info.driver, info.driver_info)
@@ -127,29 +135,55 @@ pub(crate) fn summary(adapter: &wgpu::Adapter) -> AdapterSummary {
     }
 }
 
-/// Every adapter with compute shaders, the best first. Found once per process: loading the drivers takes up
-/// to a tenth of a second, and listing the adapters longer.
+/// Found once per process: loading the drivers takes up to a tenth of a second, and listing the adapters
+/// longer.
+static FOUND: OnceLock<Vec<wgpu::Adapter>> = OnceLock::new();
+
+/// Every adapter with compute shaders, the best first.
+#[cfg(not(target_family = "wasm"))]
 fn all() -> &'static [wgpu::Adapter] {
-    static FOUND: OnceLock<Vec<wgpu::Adapter>> = OnceLock::new();
-    FOUND.get_or_init(|| {
-        if wgpu::Instance::enabled_backend_features().is_empty() {
-            return Vec::new();
-        }
-        let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
-        // With validation layers, debug builds of callers would differ from release builds.
-        descriptor.flags = wgpu::InstanceFlags::empty();
-        let started = Stopwatch::start();
-        let instance = wgpu::Instance::new(descriptor);
-        let instance_seconds = started.seconds();
-        let started = Stopwatch::start();
-        let mut adapters = clock::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
-        adapters.retain(|adapter| {
-            let flags = adapter.get_downlevel_capabilities().flags;
-            flags.contains(wgpu::DownlevelFlags::COMPUTE_SHADERS)
-        });
-        adapters.sort_by_key(|adapter| summary(adapter).kind);
-        let seconds = (instance_seconds, started.seconds());
-        *SECONDS.lock().unwrap_or_else(PoisonError::into_inner) = seconds;
-        adapters
-    })
+    FOUND.get_or_init(|| crate::clock::block_on(find()))
+}
+
+/// Those that were found, as browsers find them only in a future.
+#[cfg(target_family = "wasm")]
+fn all() -> &'static [wgpu::Adapter] {
+    FOUND.get().map_or(&[], Vec::as_slice)
+}
+
+/// Every adapter with compute shaders, the best first.
+#[cfg(not(target_family = "wasm"))]
+async fn found() -> &'static [wgpu::Adapter] {
+    all()
+}
+
+/// The adapter that the browser has for us, or another one: an adapter gives one device, so each run that
+/// opens one asks anew.
+#[cfg(target_family = "wasm")]
+async fn found() -> Vec<wgpu::Adapter> {
+    let found = find().await;
+    FOUND.get_or_init(|| found.clone());
+    found
+}
+
+async fn find() -> Vec<wgpu::Adapter> {
+    if wgpu::Instance::enabled_backend_features().is_empty() {
+        return Vec::new();
+    }
+    let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+    // With validation layers, debug builds of callers would differ from release builds.
+    descriptor.flags = wgpu::InstanceFlags::empty();
+    let started = Stopwatch::start();
+    let instance = wgpu::Instance::new(descriptor);
+    let instance_seconds = started.seconds();
+    let started = Stopwatch::start();
+    let mut adapters = instance.enumerate_adapters(wgpu::Backends::all()).await;
+    adapters.retain(|adapter| {
+        let flags = adapter.get_downlevel_capabilities().flags;
+        flags.contains(wgpu::DownlevelFlags::COMPUTE_SHADERS)
+    });
+    adapters.sort_by_key(|adapter| summary(adapter).kind);
+    let seconds = (instance_seconds, started.seconds());
+    *SECONDS.lock().unwrap_or_else(PoisonError::into_inner) = seconds;
+    adapters
 }

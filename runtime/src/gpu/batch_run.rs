@@ -7,8 +7,7 @@
 //!
 //! A driver calls [`BatchRun::submit_next`] until nothing more can be submitted, waits until
 //! [`BatchRun::poll`] says that the oldest submission has completed, and calls [`BatchRun::complete`].
-//! [`BatchRun::run`] is the driver that blocks its thread; one for an async executor would await the callback
-//! of the submission instead.
+//! [`BatchRun::run`] is the driver: it blocks its thread, and in a browser it awaits the submission instead.
 
 mod cut;
 mod submit;
@@ -137,14 +136,14 @@ impl<'a> BatchRun<'a> {
         })
     }
 
-    /// Runs the batch to its end and delivers its runs. Blocks this thread.
-    pub(super) fn run(mut self, deliver: Deliver<'_>) -> Result<(), Error> {
+    /// Runs the batch to its end and delivers its runs. Blocks this thread, except in a browser.
+    pub(super) async fn run(mut self, deliver: Deliver<'_>) -> Result<(), Error> {
         loop {
             while self.submit_next()? {}
             if self.is_finished() {
                 return self.jobs.into_result();
             }
-            self.wait()?;
+            self.wait().await?;
             self.complete(deliver)?;
         }
     }
@@ -170,11 +169,26 @@ impl<'a> BatchRun<'a> {
         Ok(oldest.is_some_and(|it| it.submitted.is_done()))
     }
 
+    /// Waits until the oldest submission has completed, and for the errors of all that was done.
+    ///
+    /// # Errors
+    /// As of [`BatchRun::poll`].
+    #[cfg(target_family = "wasm")]
+    async fn wait(&self) -> Result<(), Error> {
+        self.batch.control.check()?;
+        if let Some(oldest) = self.in_flight.front() {
+            oldest.submitted.done().await;
+        }
+        self.resources.open.settle().await
+    }
+
     /// Blocks until the oldest submission has completed.
     ///
     /// # Errors
     /// As of [`BatchRun::poll`].
-    fn wait(&self) -> Result<(), Error> {
+    #[cfg(not(target_family = "wasm"))]
+    #[expect(clippy::unused_async, reason = "it waits in a browser")]
+    async fn wait(&self) -> Result<(), Error> {
         self.batch.control.check()?;
         let Some(oldest) = self.in_flight.front() else {
             return Ok(());

@@ -20,15 +20,21 @@ use std::{
     time::Duration,
 };
 
+#[cfg(target_family = "wasm")]
+use super::pending::Pending;
+
 /// How long a wait spins before it blocks. Blocking adds 50 to 400 microseconds of latency to a run, spinning
 /// 35.
+#[cfg(not(target_family = "wasm"))]
 const SPIN: Duration = Duration::from_millis(2);
 
 /// Longest wait in the driver before it is asked again whether the submission is done. A thread that waits in
 /// lavapipe (Mesa 22.3) was seen not to wake up on a loaded machine, when nothing was left to be done.
+#[cfg(not(target_family = "wasm"))]
 const RECHECK: Duration = Duration::from_secs(2);
 
 /// Longest sleep of a wait between two polls.
+#[cfg(not(target_family = "wasm"))]
 const NAP: Duration = Duration::from_millis(5);
 
 /// Invocations of a workgroup of the compiler's kernels that use subgroups.
@@ -59,6 +65,8 @@ pub(crate) struct OpenDevice {
     /// The number of processors (SMs) if the driver reports it.
     pub(crate) processors: Option<u32>,
     faults: Arc<Mutex<Faults>>,
+    #[cfg(target_family = "wasm")]
+    pending: Pending,
     telemetry: Cell<Telemetry>,
 }
 
@@ -88,25 +96,29 @@ impl OpenDevice {
     ///
     /// # Errors
     /// [`Error::DeviceRefused`]
-    pub(crate) fn open(adapter: &wgpu::Adapter) -> Result<OpenDevice, Error> {
+    pub(crate) async fn open(adapter: &wgpu::Adapter) -> Result<OpenDevice, Error> {
         let limits = adapter.limits();
         let summary = summary(adapter);
-        let _alone = alone();
         let started = Stopwatch::start();
         // All optional: timestamps for telemetry, a cache for the driver's compiler, subgroups for shuffles.
-        let wanted = wgpu::Features::TIMESTAMP_QUERY
+        let mut wanted = wgpu::Features::TIMESTAMP_QUERY
             | wgpu::Features::TIMESTAMP_QUERY_INSIDE_PASSES
             | wgpu::Features::PIPELINE_CACHE
             | wgpu::Features::SUBGROUP;
-        let request = adapter.request_device(&wgpu::DeviceDescriptor {
+        if cfg!(target_family = "wasm") {
+            // A browser wants the kernel to say that it uses them, which naga refuses.
+            wanted.remove(wgpu::Features::SUBGROUP);
+        }
+        let descriptor = wgpu::DeviceDescriptor {
             label: Some("sim"),
             required_features: adapter.features() & wanted,
             required_limits: limits.clone(),
             experimental_features: wgpu::ExperimentalFeatures::disabled(),
             memory_hints: wgpu::MemoryHints::Performance,
             trace: wgpu::Trace::Off,
-        });
-        let (device, queue) = clock::block_on(request).map_err(|error| Error::DeviceRefused {
+        };
+        let opened = request(adapter, &descriptor).await;
+        let (device, queue) = opened.map_err(|error| Error::DeviceRefused {
             adapter: summary.name.clone(),
             message: error.to_string(),
         })?;
@@ -130,6 +142,8 @@ impl OpenDevice {
             subgroup,
             processors,
             faults,
+            #[cfg(target_family = "wasm")]
+            pending: Pending::default(),
             telemetry: Cell::new(Telemetry {
                 instance_seconds,
                 adapter_seconds,
@@ -172,23 +186,51 @@ impl OpenDevice {
         self.telemetry.take()
     }
 
-    /// Calls `act`, which uses the device, and returns the first error that the device reports.
+    /// Calls `act`, which uses the device, and returns the first error that the device reports. A browser
+    /// reports errors later: there [`OpenDevice::settle`] returns them.
     pub(crate) fn guarded<T>(&self, task: Task, act: impl FnOnce() -> T) -> Result<T, Error> {
         use wgpu::ErrorFilter::{Internal, OutOfMemory, Validation};
         let scopes = [Internal, OutOfMemory, Validation].map(|it| self.device.push_error_scope(it));
         // wgpu panics where it cannot continue, above all if the device is lost. The session that owns the
         // device is dropped after any error, so nothing observes the state that a panic leaves.
         let result = catch_unwind(AssertUnwindSafe(act));
-        let errors = scopes.into_iter().rev();
-        let errors: Vec<_> = errors
-            .filter_map(|scope| clock::block_on(scope.pop()))
-            .collect();
+        #[cfg(not(target_family = "wasm"))]
+        let first = {
+            let scopes = scopes.into_iter().rev();
+            let errors: Vec<_> = scopes
+                .filter_map(|scope| clock::block_on(scope.pop()))
+                .collect();
+            errors.into_iter().next()
+        };
+        #[cfg(target_family = "wasm")]
+        let first = {
+            self.pending.add(task, scopes);
+            None
+        };
         let result = result.map_err(|panic| self.panicked(task, panic.as_ref()));
         self.check_faults(task)?;
-        match errors.first() {
-            Some(error) => Err(self.named(task, error)),
+        match first {
+            Some(error) => Err(self.named(task, &error)),
             None => result,
         }
+    }
+
+    /// Waits for the errors of all that was done, and returns the first one.
+    #[cfg(target_family = "wasm")]
+    pub(crate) async fn settle(&self) -> Result<(), Error> {
+        let first = self.pending.first_error().await;
+        self.check_faults(Task::new("running the kernel"))?;
+        match first {
+            Some((task, error)) => Err(self.named(task, &error)),
+            None => Ok(()),
+        }
+    }
+
+    /// Nothing is left to wait for: [`OpenDevice::guarded`] has returned all errors.
+    #[cfg(not(target_family = "wasm"))]
+    #[expect(clippy::unused_async, reason = "it waits in a browser")]
+    pub(crate) async fn settle(&self) -> Result<(), Error> {
+        Ok(())
     }
 
     /// Allocates a buffer.
@@ -246,6 +288,7 @@ impl OpenDevice {
 
     /// Blocks until a submission `is_done`, which is expected at the time `due`: sleeps for most of the time
     /// until then, spins around `due`, and waits for the driver if the submission takes longer.
+    #[cfg(not(target_family = "wasm"))]
     pub(crate) fn wait(
         &self,
         task: Task,
@@ -256,7 +299,7 @@ impl OpenDevice {
         let started = clock::now();
         let elapsed = || clock::now() - started;
         // A software adapter needs the cores for itself.
-        let spins = self.adapter.kind.is_gpu() && clock::HAS_CLOCK;
+        let spins = self.adapter.kind.is_gpu();
         let expected = due.saturating_sub(started);
         let sleep = (expected * 9 / 10).saturating_sub(SPIN / 2);
         let poll = || -> Result<(), wgpu::PollError> {
@@ -340,6 +383,23 @@ impl OpenDevice {
             false => self.failed(task, message),
         }
     }
+}
+
+#[cfg(not(target_family = "wasm"))]
+async fn request(
+    adapter: &wgpu::Adapter,
+    descriptor: &wgpu::DeviceDescriptor<'_>,
+) -> Result<(wgpu::Device, wgpu::Queue), wgpu::RequestDeviceError> {
+    let _alone = alone();
+    clock::block_on(adapter.request_device(descriptor))
+}
+
+#[cfg(target_family = "wasm")]
+async fn request(
+    adapter: &wgpu::Adapter,
+    descriptor: &wgpu::DeviceDescriptor<'_>,
+) -> Result<(wgpu::Device, wgpu::Queue), wgpu::RequestDeviceError> {
+    adapter.request_device(descriptor).await
 }
 
 impl Drop for OpenDevice {

@@ -13,7 +13,7 @@ use super::{
     results::Layout,
 };
 use crate::{
-    batch::{Batch, Deliver, Executor},
+    batch::{Batch, Deliver, Executor, Running},
     bind::Launch,
     clock::Stopwatch,
     control::Keep,
@@ -57,7 +57,7 @@ impl Session {
     ///
     /// # Errors
     /// [`Error::DeviceRefused`], [`Error::AdapterLimit`], and those of the device.
-    pub(crate) fn open(
+    pub(crate) async fn open(
         adapter: &wgpu::Adapter,
         artifact: Arc<Artifact>,
         tuning: Tuning,
@@ -65,7 +65,7 @@ impl Session {
         launch: &Launch,
         several: bool,
     ) -> Result<Box<Session>, Error> {
-        let open = OpenDevice::open(adapter)?;
+        let open = OpenDevice::open(adapter).await?;
         let key = wgpu::util::pipeline_cache_key(&adapter.get_info());
         let cache = cache.zip(key).map(|(directory, key)| CacheLocation {
             directory: directory.to_owned(),
@@ -84,6 +84,7 @@ impl Session {
         });
         let points = several && session.can_share(launch);
         session.choose(launch, points)?;
+        session.open.settle().await?;
         Ok(session)
     }
 
@@ -221,8 +222,17 @@ impl Executor for Session {
         need
     }
 
-    fn run(&mut self, batch: &Batch<'_>, deliver: Deliver<'_>) -> Result<(), Error> {
-        let result = self.start(batch).and_then(|run| run.run(deliver));
+    fn run<'a>(&'a mut self, batch: &'a Batch<'a>, deliver: Deliver<'a>) -> Running<'a> {
+        Box::pin(self.run_all(batch, deliver))
+    }
+}
+
+impl Session {
+    async fn run_all(&mut self, batch: &Batch<'_>, deliver: Deliver<'_>) -> Result<(), Error> {
+        let result = match self.start(batch) {
+            Ok(run) => run.run(deliver).await,
+            Err(error) => Err(error),
+        };
         match &result {
             Ok(()) => {
                 if let Some(cache) = self.kernels[0].unsaved.take() {
@@ -241,6 +251,7 @@ mod tests {
     use super::*;
     use crate::{
         bind::{Settings, bind},
+        clock,
         control::Control,
         cut::Part,
         gpu::adapter,
@@ -250,7 +261,7 @@ mod tests {
 
     #[test]
     fn a_driver_that_never_blocks_completes_a_batch() {
-        let adapter = match adapter::best(None) {
+        let adapter = match clock::at_once(adapter::best(None)).expect("it blocks") {
             Ok(adapter) => adapter,
             Err(error) if std::env::var_os("SIM_REQUIRE_GPU").is_some() => panic!("{error}"),
             Err(_) => return,
@@ -262,8 +273,9 @@ mod tests {
             steps_per_dispatch: Some(3),
             ..Tuning::default()
         };
-        let mut session =
-            Session::open(&adapter, artifact, tuning, None, &launch, true).expect("it opens");
+        let opened = Session::open(&adapter, artifact, tuning, None, &launch, true);
+        let opened = clock::at_once(opened).expect("it blocks");
+        let mut session = opened.expect("it opens");
         let batch = Batch {
             runs: 3,
             launch: &|_| Ok(Arc::clone(&launch)),

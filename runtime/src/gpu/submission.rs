@@ -6,9 +6,12 @@ use super::{
     entry_point::{Dispatch, record},
 };
 use crate::{clock::Stopwatch, error::Error};
+#[cfg(target_family = "wasm")]
+use std::task::Poll;
 use std::{
     ops::Range,
-    sync::{Arc, OnceLock},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    task::Waker,
 };
 
 /// Recording, submitting and waiting, in errors.
@@ -31,13 +34,39 @@ pub(super) struct Submitted {
     /// Bytes that are read back.
     bytes: u64,
     timed: bool,
-    mapped: Arc<OnceLock<Result<(), wgpu::BufferAsyncError>>>,
+    mapped: Arc<Mapped>,
+}
+
+/// Whether a buffer is mapped, and who waits for it.
+#[derive(Default)]
+struct Mapped {
+    result: OnceLock<Result<(), wgpu::BufferAsyncError>>,
+    waiting: Mutex<Option<Waker>>,
+}
+
+impl Mapped {
+    fn waiting(&self) -> MutexGuard<'_, Option<Waker>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Submitted {
     /// Whether it has completed or failed.
     pub(super) fn is_done(&self) -> bool {
-        self.mapped.get().is_some()
+        self.mapped.result.get().is_some()
+    }
+
+    /// Waits until it has completed or failed, where the device completes it without being polled.
+    #[cfg(target_family = "wasm")]
+    pub(super) async fn done(&self) {
+        std::future::poll_fn(|context| {
+            *self.mapped.waiting() = Some(context.waker().clone());
+            match self.is_done() {
+                true => Poll::Ready(()),
+                false => Poll::Pending,
+            }
+        })
+        .await;
     }
 }
 
@@ -85,7 +114,7 @@ impl Staging {
         open: &OpenDevice,
         commands: &Commands<'_>,
     ) -> Result<Submitted, Error> {
-        let mapped = Arc::new(OnceLock::new());
+        let mapped = Arc::new(Mapped::default());
         let on_mapped = Arc::clone(&mapped);
         let copies = commands.copies.iter();
         let bytes = copies.map(|(_, bytes)| bytes.end - bytes.start).sum();
@@ -98,7 +127,10 @@ impl Staging {
                 ..bytes,
                 move |result| {
                     // Called once.
-                    let _ = on_mapped.set(result);
+                    let _ = on_mapped.result.set(result);
+                    if let Some(waiting) = on_mapped.waiting().take() {
+                        waiting.wake();
+                    }
                 },
             );
             encoder.finish()
@@ -166,7 +198,7 @@ impl Staging {
         let failed = |message: &dyn ToString| {
             open.failed(Task::new("reading the results"), message.to_string())
         };
-        match submitted.mapped.get() {
+        match submitted.mapped.result.get() {
             None => return Err(failed(&"the buffer was not mapped")),
             Some(Err(error)) => return Err(failed(error)),
             Some(Ok(())) => {}

@@ -5,7 +5,7 @@ use super::Simulation;
 use crate::{
     batch::{Batch, Deliver},
     bind::{Launch, bind},
-    clock::Stopwatch,
+    clock::{self, Stopwatch},
     control::{Control, Keep},
     cut::Part,
     error::Error,
@@ -19,7 +19,7 @@ use crate::{
     variation::Variation,
 };
 use sim_compiler::{manifest::Manifest, value::WORD_BYTES};
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 /// What a run leaves for the runs after it.
 #[derive(Default)]
@@ -91,15 +91,53 @@ impl Simulation {
         })
     }
 
-    /// Runs what is asked for.
+    /// One run, as a future.
+    pub(super) async fn run_one(&self, control: &Control<'_>) -> Result<Run, Error> {
+        let (mut done, whole) = (None, [Variation::new()]);
+        let asked = Asked {
+            variations: &whole,
+            held: 1,
+            control,
+            part: None,
+        };
+        let mut receive = |number, raw, reports: &mut Reports<'_>| {
+            done = Some(reports.run(number, raw));
+        };
+        self.run_asked_async(asked, &mut receive).await?;
+        done.ok_or(Error::Cancelled)
+    }
+
+    /// Runs what is asked for. Blocks this thread.
+    ///
+    /// # Errors
+    /// [`Error::MustNotBlock`] for a GPU in a browser, and those of the run.
     pub(super) fn run_asked(&self, asked: Asked<'_>, receive: Receive<'_>) -> Result<(), Error> {
+        let run = clock::at_once(self.run_asked_async(asked, receive));
+        run.unwrap_or(Err(Error::MustNotBlock))
+    }
+
+    /// Runs what is asked for.
+    pub(super) async fn run_asked_async(
+        &self,
+        asked: Asked<'_>,
+        receive: Receive<'_>,
+    ) -> Result<(), Error> {
         let started = Stopwatch::start();
         let Some(_guard) = self.exclusive.acquire() else {
-            return self.run_all(&mut Reusable::default(), asked, started, receive);
+            let mut reusable = Reusable::default();
+            return self.run_all(&mut reusable, asked, started, receive).await;
         };
-        // A panic in another thread's run leaves nothing half-written: the fields are replaced as a whole.
-        let mut reusable = (self.reusable.lock()).unwrap_or_else(PoisonError::into_inner);
-        self.run_all(&mut reusable, asked, started, receive)
+        // What the run before left is taken out for this one, so that no lock is held while a future waits.
+        let mut reusable = std::mem::take(&mut *self.reusable());
+        let result = self.run_all(&mut reusable, asked, started, receive).await;
+        *self.reusable() = reusable;
+        result
+    }
+
+    /// What runs leave. A panic in another thread's run leaves nothing half-written: it is replaced as a
+    /// whole.
+    fn reusable(&self) -> MutexGuard<'_, Reusable> {
+        self.reusable.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The launch, and what snapshots of it are bound to.
@@ -111,16 +149,13 @@ impl Simulation {
             Ok((launch, identity))
         };
         match self.exclusive.acquire() {
-            Some(_guard) => {
-                let reusable = self.reusable.lock();
-                find(&mut reusable.unwrap_or_else(PoisonError::into_inner))
-            }
+            Some(_guard) => find(&mut self.reusable()),
             None => find(&mut Reusable::default()),
         }
     }
 
     /// Runs a batch with what earlier runs left.
-    fn run_all(
+    async fn run_all(
         &self,
         reusable: &mut Reusable,
         asked: Asked<'_>,
@@ -136,7 +171,7 @@ impl Simulation {
         let complete = reusable.complete.take();
         let launches = Launches::new(model, &self.settings, &base, variations, complete);
         // After an error of the device the backend is not put back.
-        let mut selected = self.selected(reusable.selected.take(), &launches)?;
+        let mut selected = self.selected(reusable.selected.take(), &launches).await?;
         let keep = self.kept();
         let mut need = selected.backend.need(&base, keep, asked.held);
         let part = asked.part_of(&base, self.manifest(), &mut need);
@@ -181,7 +216,7 @@ impl Simulation {
             reports.setup_seconds = 0.0;
             reports.started = Stopwatch::start();
         };
-        let result = selected.backend.run(&batch, deliver);
+        let result = selected.backend.run(&batch, deliver).await;
         reusable.complete = launches.into_complete();
         if !result.as_ref().is_err_and(Error::drops_backend) {
             reusable.selected = Some(selected);
@@ -191,7 +226,7 @@ impl Simulation {
     }
 
     /// The backend of the run before, or another: that of one short run may not suit many.
-    fn selected(
+    async fn selected(
         &self,
         known: Option<Selected>,
         launches: &Launches<'_>,
@@ -199,7 +234,7 @@ impl Simulation {
         let suits = |known: &Selected| !known.for_short_run || launches.variations.len() == 1;
         match known.filter(suits) {
             Some(known) => Ok(known),
-            None => self.options.select(launches),
+            None => self.options.select(launches).await,
         }
     }
 

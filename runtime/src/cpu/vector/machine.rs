@@ -50,7 +50,7 @@ pub struct Machine<'a> {
     moved: bool,
     /// By agent of the block.
     progress: Box<[Progress; LANES]>,
-    control: &'a Control,
+    control: &'a Control<'a>,
     backward_jumps: u32,
 }
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::{
+    clock,
     gpu::{adapter, entry_point::record},
     statistics::MOST_ROWS,
     values::{Column as Values, Values::F32},
@@ -9,8 +10,8 @@ use crate::{
 
 /// A device and the compiled kernels; `None` without an adapter.
 fn open() -> Option<(OpenDevice, Arc<Reducer>)> {
-    let open = match adapter::best(None) {
-        Ok(adapter) => OpenDevice::open(&adapter).expect("the adapter opens"),
+    let open = match clock::block_on(adapter::best(None)) {
+        Ok(adapter) => clock::block_on(OpenDevice::open(&adapter)).expect("the adapter opens"),
         Err(error) if sim_tests::launch::requires_gpu() => panic!("{error}"),
         Err(_) => return None,
     };

@@ -17,7 +17,7 @@ use crate::cpu::{
     },
 };
 use sim_compiler::random::{FINISH_STEP, INIT_STEP};
-use std::{ops::Range, sync::atomic::Ordering};
+use std::ops::Range;
 
 /// Steps between two counts of the active lanes.
 const GATHER_EVERY: u32 = 8;
@@ -198,8 +198,7 @@ impl<'a> Group<'a> {
     fn count(&self, steps: u32) {
         let agents = self.blocks.iter().map(|block| block.agents as u64);
         let done = agents.sum::<u64>() * u64::from(steps);
-        let control = self.blocks[0].control;
-        control.agent_steps_done.fetch_add(done, Ordering::Relaxed);
+        self.blocks[0].control.count(done);
     }
 
     /// Whether there is anything to do in a step.

@@ -1,0 +1,150 @@
+// The runtime on this thread: compiles and runs models, and blocks while it does. `simc-runtime.js` moves it
+// to a worker.
+import init, { Model, initSync, lastPanic, version } from "./sim_web.js";
+
+/** An error of the compiler, a launch or a device. */
+export class SimError extends Error {
+  constructor({ code, message, help, rendered, diagnostics }) {
+    super(message);
+    this.name = "SimError";
+    this.code = code;
+    this.help = help ?? undefined;
+    this.rendered = rendered ?? `error[${code}]: ${message}`;
+    this.diagnostics = diagnostics ?? [];
+  }
+
+  /** What `postMessage` can carry. */
+  plain() {
+    const { code, message, help, rendered, diagnostics } = this;
+    return { code, message, help, rendered, diagnostics };
+  }
+}
+
+/** Any error as a `SimError`. */
+export function simError(error) {
+  if (error instanceof SimError) return error;
+  if (error && typeof error === "object" && typeof error.code === "string" && "rendered" in error) {
+    return new SimError(error);
+  }
+  const panic = error instanceof WebAssembly.RuntimeError ? lastPanic() : undefined;
+  const memory = error instanceof RangeError || /memory|allocat/i.test(panic ?? "");
+  if (memory) {
+    return new SimError({
+      code: "memory",
+      message: "the run needs more memory than a module of WebAssembly can have",
+      help: "run fewer agents, sample less often, or leave out outputs with `keepOutputs: false`",
+    });
+  }
+  return new SimError({
+    code: "internal",
+    message: panic ?? String(error?.message ?? error),
+    help: "this is a bug of the runtime: please report the model and this message",
+  });
+}
+
+/** A failure of the call itself. */
+export function argument(message, help) {
+  return new SimError({ code: "argument", message, help });
+}
+
+let ready;
+
+/**
+ * Loads the module once: `wasm` is a URL, a `Response`, bytes or a `WebAssembly.Module`; by default the file
+ * beside this one.
+ */
+export async function initialize(wasm) {
+  ready ??= start(wasm);
+  try {
+    await ready;
+  } catch (error) {
+    ready = undefined;
+    throw new SimError({
+      code: "module",
+      message: `the runtime cannot be loaded: ${error?.message ?? error}`,
+      help:
+        "serve `sim_web_bg.wasm` beside the JavaScript; a content security policy needs 'wasm-unsafe-eval'",
+    });
+  }
+}
+
+async function start(wasm) {
+  const given = await wasm;
+  if (given instanceof WebAssembly.Module || given instanceof ArrayBuffer || ArrayBuffer.isView(given)) {
+    initSync({ module: given });
+    return;
+  }
+  const url = new URL(given ?? "./sim_web_bg.wasm", import.meta.url);
+  if (url.protocol === "file:" && typeof process !== "undefined" && process.versions?.node) {
+    const { readFile } = await import("node:fs/promises");
+    initSync({ module: await readFile(url) });
+    return;
+  }
+  await init({ module_or_path: url });
+}
+
+/** Names that a launch has beside params, tables and inputs. */
+const OPTIONS = new Set([
+  "agents", "steps", "world", "firstAgent", "population", "seed", "backend", "keepStates", "keepOutputs",
+  "statistics", "params", "data", "inputs", "signal", "progress",
+]);
+
+/** The launch as the module takes it: each value under its kind. */
+export function launchOf(asked, manifest) {
+  if (asked === null || typeof asked !== "object") throw argument("a launch is an object");
+  const kinds = {
+    params: new Set(manifest.params.map((it) => it.name)),
+    data: new Set(manifest.data.map((it) => it.name)),
+    inputs: new Set([...manifest.inputs, ...(manifest.world?.inputs ?? [])].map((it) => it.name)),
+  };
+  const launch = { params: {}, data: {}, inputs: {} };
+  for (const [name, value] of Object.entries(asked)) {
+    if (value === undefined || name === "signal" || name === "progress") continue;
+    if (name in kinds) {
+      if (value === null || typeof value !== "object") throw argument(`\`${name}\` must be an object`);
+      Object.assign(launch[name], value);
+    } else if (OPTIONS.has(name)) {
+      launch[name] = value;
+    } else {
+      // One that nothing has goes to the params, whose error names what was meant.
+      const kind = Object.keys(kinds).find((it) => kinds[it].has(name)) ?? "params";
+      launch[kind][name] = value;
+    }
+  }
+  return launch;
+}
+
+/** A compiled model on this thread. */
+export class LocalModel {
+  #model;
+  constructor(source, { precise = false, checks = false } = {}) {
+    try {
+      this.#model = new Model(String(source), Boolean(precise), Boolean(checks));
+    } catch (error) {
+      throw simError(error);
+    }
+    this.manifest = JSON.parse(this.#model.manifest());
+  }
+
+  /** The text of the kernel. */
+  wgsl() {
+    return this.#model.wgsl();
+  }
+
+  /** Runs, and returns the results. `progress(done, all)` may return `false` to end the run. */
+  run(asked = {}, progress = asked.progress) {
+    try {
+      return this.#model.run(launchOf(asked, this.manifest), progress);
+    } catch (error) {
+      throw simError(error);
+    }
+  }
+
+  /** Frees the memory of the model. */
+  free() {
+    this.#model?.free();
+    this.#model = undefined;
+  }
+}
+
+export { version };

@@ -1,0 +1,136 @@
+//! The runtime for JavaScript. Everything that computes is the crate `sim-runtime`; this crate converts what
+//! JavaScript gives and gets, and `js/` is the shell around it, which moves runs to a worker.
+//!
+//! * `failure`: errors as objects with code, message and help.
+//! * `launch`: what a run is asked for, from an object of JavaScript.
+//! * `results`: what it gives, as typed arrays.
+
+mod failure;
+mod launch;
+mod results;
+
+use failure::Failure;
+use js_sys::{Function, Object};
+use launch::Asked;
+use sim_runtime::{Control, Math, Options, Simulation};
+use std::cell::RefCell;
+use wasm_bindgen::prelude::*;
+
+thread_local! {
+    /// The function that gets the progress of the run, if there is one, and says whether to go on.
+    static PROGRESS: RefCell<Option<Function>> = const { RefCell::new(None) };
+    /// The message of the panic that ends the module.
+    static PANIC: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Prepares the module: what a panic says is kept for [`last_panic`].
+#[wasm_bindgen(start)]
+pub fn start() {
+    std::panic::set_hook(Box::new(|panic| {
+        PANIC.with_borrow_mut(|kept| *kept = Some(panic.to_string()));
+    }));
+}
+
+/// Why the module has ended, if it has.
+#[wasm_bindgen(js_name = lastPanic)]
+pub fn last_panic() -> Option<String> {
+    PANIC.with_borrow(Clone::clone)
+}
+
+/// The version of the runtime.
+#[wasm_bindgen]
+pub fn version() -> String {
+    env!("CARGO_PKG_VERSION").to_owned()
+}
+
+/// A compiled model.
+#[wasm_bindgen]
+pub struct Model {
+    simulation: Simulation,
+}
+
+#[wasm_bindgen]
+impl Model {
+    /// Compiles a source text. `precise` asks for mathematical functions with the same bits on every GPU,
+    /// `checks` for a message at the first bad index, division, NaN or failed `assert`.
+    ///
+    /// # Errors
+    /// An object with the mistakes.
+    #[wasm_bindgen(constructor)]
+    pub fn compile(source: &str, precise: bool, checks: bool) -> Result<Model, JsValue> {
+        let options = Options {
+            math: if precise { Math::Precise } else { Math::Fast },
+            checks,
+            ..Options::default()
+        };
+        let simulation = Simulation::compile_with(source, options).map_err(Failure::of)?;
+        Ok(Model { simulation })
+    }
+
+    /// What the model takes and gives, as JSON.
+    pub fn manifest(&self) -> String {
+        self.simulation.manifest().json()
+    }
+
+    /// The text of the kernel for hosts that rely on the manifest alone.
+    pub fn wgsl(&self) -> String {
+        self.simulation.wgsl()
+    }
+
+    /// Runs the model. `asked` has the launch, see `js/simc-runtime.d.ts`. `progress` gets the agent-steps
+    /// that are done and all of them, and returns whether to go on.
+    ///
+    /// # Errors
+    /// An object with code, message and help.
+    pub fn run(
+        &mut self,
+        asked: &Object,
+        progress: Option<Function>,
+    ) -> Result<Object, JsValue> {
+        let asked = Asked::of(asked, self.simulation.manifest())?;
+        let statistics = asked.statistics;
+        asked.set(&mut self.simulation)?;
+        let _progress = Watched::by(progress);
+        let cancel = std::sync::atomic::AtomicBool::new(false);
+        let report = |done: u64, all: u64| {
+            if !goes_on(done, all) {
+                cancel.store(true, std::sync::atomic::Ordering::Relaxed);
+            }
+        };
+        let control = Control {
+            cancel: Some(&cancel),
+            progress: Some(&report),
+            timing: None,
+        };
+        let run = self.simulation.run_with(&control).map_err(Failure::of)?;
+        Ok(results::object(&run, statistics))
+    }
+}
+
+/// Keeps the function that gets the progress until it is dropped.
+struct Watched;
+
+impl Watched {
+    fn by(progress: Option<Function>) -> Watched {
+        PROGRESS.with_borrow_mut(|kept| *kept = progress);
+        Watched
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        PROGRESS.with_borrow_mut(|kept| *kept = None);
+    }
+}
+
+/// Reports progress; whether the run goes on.
+fn goes_on(done: u64, all: u64) -> bool {
+    let progress = PROGRESS.with_borrow(Clone::clone);
+    let Some(progress) = progress else {
+        return true;
+    };
+    let (done, all) = (JsValue::from(done as f64), JsValue::from(all as f64));
+    // What the function throws is its own affair, and must not end a run.
+    let answer = progress.call2(&JsValue::NULL, &done, &all);
+    answer.map_or(true, |answer| answer != JsValue::FALSE)
+}
