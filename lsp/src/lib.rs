@@ -6,8 +6,8 @@
 //!
 //! `analysis` is pure: a document's text and what the compiler knows of it, to answers in the protocol's
 //! types. `server` moves messages, one after the other on one thread; whatever a request does, the next one
-//! is answered. Without the feature `server`, which is on by default, there is `analysis` alone: it builds for
-//! wasm.
+//! is answered. Without the feature `server`, which is on by default, there is `analysis` alone: it builds
+//! for wasm.
 
 pub mod analysis;
 #[cfg(feature = "server")]

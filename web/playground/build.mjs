@@ -90,10 +90,12 @@ function npyToCsv(bytes) {
     const length = bytes[6] === 1 ? bytes.readUInt16LE(8) : bytes.readUInt32LE(8);
     const start = (bytes[6] === 1 ? 10 : 12) + length;
     const header = bytes.toString("latin1", 10, start);
-    if (!header.includes("'<f4'") || header.includes("True")) throw new Error(`not floats of 32 bits by rows: ${header}`);
+    const type = /'(<[fi]4)'/.exec(header)?.[1];
+    if (!type || header.includes("True")) throw new Error(`not numbers of 32 bits by rows: ${header}`);
+    const read = (at) => (type === "<f4" ? shortest(bytes.readFloatLE(at)) : String(bytes.readInt32LE(at)));
     const shape = /\(([\d, ]*)\)/.exec(header)[1].split(",").map((part) => part.trim()).filter(Boolean).map(Number);
     const width = shape.slice(1).reduce((product, dim) => product * dim, 1);
-    const values = Array.from({ length: (bytes.length - start) / 4 }, (_, k) => shortest(bytes.readFloatLE(start + 4 * k)));
+    const values = Array.from({ length: (bytes.length - start) / 4 }, (_, k) => read(start + 4 * k));
     const rows = [];
     for (let at = 0; at < values.length; at += width) rows.push(values.slice(at, at + width).join(","));
     return `${rows.join("\n")}\n`;

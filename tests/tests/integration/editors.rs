@@ -1,4 +1,4 @@
-//! The editors' grammars, and that of the playground: filled from the compiler's table of words, and complete.
+//! The editors' grammars and the playground's: filled from the compiler's table of words, and complete.
 //!
 //! A file of `editors/templates/` is a grammar with `{{role}}` or `{{role role}}` where words belong;
 //! `PRODUCTS` lists the paths of its results. `SIM_UPDATE=1` writes them; without it the test fails if one is

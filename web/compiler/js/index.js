@@ -57,6 +57,8 @@ class Compiler {
 
     build(source, options = {}) {
         const built = this.#ask({ ask: "build", source, options });
+        // A text, so that its names keep their order.
+        built.manifest = JSON.parse(built.manifest);
         built.lines &&= built.lines.map(([model, first, last]) => ({ model, first, last }));
         return built;
     }

@@ -102,7 +102,7 @@ pub(crate) fn build(places: &Places, options: &BuildOptions) -> Answer {
     Ok(json!({
         "wgsl": text,
         "lines": lines,
-        "manifest": artifact.manifest,
+        "manifest": artifact.manifest.json(),
         "ir": ir,
     }))
 }

@@ -5,8 +5,8 @@
 //!            ◄─ JSON ─
 //! ```
 //!
-//! [`answer`] is pure: one request as JSON in, one reply as JSON out. `module` moves the bytes over the border
-//! of the module, and exists in wasm alone.
+//! [`answer`] is pure: one request as JSON in, one reply as JSON out. `module` moves the bytes over the
+//! border of the module, and exists in wasm alone.
 
 mod build;
 mod editing;

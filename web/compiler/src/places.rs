@@ -53,8 +53,8 @@ impl Places {
         (units + byte - end) as u32
     }
 
-    /// The byte at which a unit stands; the second unit of a character counts as its first, one beyond the text
-    /// as its end.
+    /// The byte at which a unit stands; the second unit of a character counts as its first, one beyond the
+    /// text as its end.
     pub(crate) fn byte(&self, unit: u32) -> usize {
         let unit = unit as usize;
         let after = self.wide.partition_point(|(_, units)| *units <= unit);

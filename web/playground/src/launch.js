@@ -7,6 +7,14 @@ import { readTable } from "./table.js";
 const COMFORT = 20_000_000;
 const grouped = (value) => value.toLocaleString("en").replaceAll(",", "_");
 
+/** As many agents as a page computes at once: a round number, or whole worlds. */
+function comfortable(steps, world) {
+    const fits = COMFORT / Math.max(steps, 1);
+    if (world) return Math.max(1, Math.floor(fits / world)) * world;
+    const unit = 10 ** Math.floor(Math.log10(fits));
+    return Math.max(1000, Math.floor(fits / unit) * unit);
+}
+
 function whole(field, name, least, most) {
     const value = Number(field.value.replaceAll("_", "").trim());
     const right = field.value.trim() !== "" && Number.isInteger(value) && value >= least && value <= most;
@@ -36,8 +44,7 @@ export class LaunchForm {
         this.hasWorld = Boolean(manifest.world);
         this.hasStep = manifest.has_step;
         if (fresh) {
-            const fits = Math.floor(COMFORT / Math.max(own.steps, 1) / (world ?? 1)) * (world ?? 1);
-            const agents = given?.agents ?? Math.min(own.agents, Math.max(fits, world ?? 1000));
+            const agents = given?.agents ?? Math.min(own.agents, comfortable(own.steps, world));
             this.fields.agents.value = grouped(agents);
             this.fields.steps.value = grouped(given?.steps ?? own.steps);
             this.fields.world.value = world === undefined ? "" : grouped(given?.world ?? world);

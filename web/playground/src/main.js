@@ -29,7 +29,6 @@ class Playground {
     hasRun = false;
 
     constructor() {
-        this.tabs = new Tabs(document.querySelector("nav"), () => this.#shown());
         this.editor = new ModelEditor({
             parent: get("editor"),
             compiler,
@@ -47,6 +46,7 @@ class Playground {
         const fields = Object.fromEntries(["agents", "steps", "world", "seed", "backend"].map((id) => [id, get(id)]));
         this.launch = new LaunchForm({ fields, note: get("size-note"), tables: get("tables"), onChange: () => this.#moved() });
         this.plane = new PlaneView({ root: get("plane"), run: (...what) => this.#runPlane(...what) });
+        this.tabs = new Tabs(document.querySelector("nav"), () => this.#shown());
         this.gallery = new Gallery(get("examples"), (example) => this.#openExample(example));
         this.#buttons();
     }
@@ -95,6 +95,7 @@ class Playground {
         if (location.hash && this.ownHash !== undefined) history.replaceState(null, "", location.pathname + location.search);
         const { source, files } = await this.gallery.load(example);
         this.#open(source, undefined, files);
+        get("editor").dataset.example = example.name;
     }
 
     #open(source, launch, files) {
@@ -104,6 +105,8 @@ class Playground {
         this.built = undefined;
         get("results").replaceChildren();
         get("status").replaceChildren();
+        get("verdict").textContent = "";
+        delete get("editor").dataset.example;
         this.results = undefined;
         this.plane.clear();
         this.editor.open(source);
@@ -184,7 +187,7 @@ class Playground {
     #follow() {
         if (!this.built || this.built.source !== this.editor.source) return;
         const { line } = this.editor;
-        const rows = this.built.lines.filter((row) => row.model === line);
+        const rows = (this.built.lines ?? []).filter((row) => row.model === line);
         this.listings.wgsl.mark(rows.map((row) => [row.first, row.last]));
     }
 

@@ -111,8 +111,8 @@ function records(plots, run) {
     for (const [name, series] of Object.entries(run.records)) {
         const samples = series.steps.length;
         if (samples === 0) continue;
-        const width = series.shape.reduce((product, length) => product * length, 1);
-        const rows = series.values.length / samples / width;
+        const [, rows, ...inner] = series.shape;
+        const width = inner.reduce((product, length) => product * length, 1);
         const agents = Math.min(rows, Math.max(10, Math.floor(MOST_VALUES / samples / width)));
         for (let k = 0; k < width; k += 1) {
             if ((count += 1) > MOST) continue;
