@@ -14,10 +14,11 @@ const compact = (value) => {
 
 function axes(x, y) {
     const each = { stroke: color("--quiet"), grid: { stroke: color("--line"), width: 1 }, ticks: { stroke: color("--line"), width: 1 }, font: "12px system-ui" };
+    const title = (label) => (label ? { label, labelSize: 18, labelFont: "12px system-ui" } : {});
     const values = (_, ticks) => ticks.map((tick) => (tick === null ? "" : compact(tick)));
     return [
-        { ...each, values, label: x, labelSize: 18, labelFont: "12px system-ui", size: 34 },
-        { ...each, values, label: y, labelSize: 18, labelFont: "12px system-ui", size: 58 },
+        { ...each, values, ...title(x), size: 34 },
+        { ...each, values, ...title(y), size: 58 },
     ];
 }
 

@@ -4,7 +4,7 @@ import { element } from "./markdown.js";
 import { readTable } from "./table.js";
 
 /** Agent-steps that a page computes at once without being asked for more. */
-const COMFORT = 20_000_000;
+const COMFORT = 5_000_000;
 const grouped = (value) => value.toLocaleString("en").replaceAll(",", "_");
 
 /** As many agents as a page computes at once: a round number, or whole worlds. */

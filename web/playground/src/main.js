@@ -244,6 +244,8 @@ class Playground {
 
     /** A control was moved: what has run once runs again. */
     #moved() {
+        // What was animated is of other values.
+        this.plane.clear();
         if (this.hasRun) this.run();
     }
 

@@ -76,7 +76,7 @@ export class PlaneView {
             });
             const [xs, ys] = [framesOf(run, x), framesOf(run, y)];
             canvas.hidden = false;
-            this.plane.show({ x: xs.frames, y: ys.frames, steps: xs.steps });
+            this.plane.show({ x: xs.frames, y: ys.frames, steps: xs.steps, equal: x.state === y.state });
             frame.hidden = false;
             frame.max = this.plane.frames - 1;
             return true;

@@ -28,6 +28,13 @@ export function recording(source, states, every, records) {
 
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
+/** Ranges of the same length. */
+function alike(ranges) {
+    const length = Math.max(...Object.values(ranges).map(([least, most]) => most - least));
+    const wider = ([least, most]) => [(least + most - length) / 2, (least + most + length) / 2];
+    return { x: wider(ranges.x), y: wider(ranges.y) };
+}
+
 export class Plane {
     constructor(canvas, { onFrame }) {
         this.canvas = canvas;
@@ -36,8 +43,8 @@ export class Plane {
         this.playing = false;
     }
 
-    /** `x` and `y` are arrays of one Float32Array per frame. */
-    show({ x, y, steps }) {
+    /** `x` and `y` are arrays of one Float32Array per frame; `equal` scales them alike, as a plane has them. */
+    show({ x, y, steps, equal }) {
         this.data = { x, y, steps };
         this.frame = 0;
         const range = (frames) => {
@@ -54,6 +61,8 @@ export class Plane {
             return [least - margin, most + margin];
         };
         this.range = { x: range(x), y: range(y) };
+        if (equal) this.range = alike(this.range);
+        this.canvas.style.aspectRatio = equal ? "1 / 0.95" : "";
         this.draw();
     }
 

@@ -130,6 +130,6 @@ function records(plots, run) {
 export function describe({ report }) {
     const seconds = report.runSeconds;
     const rate = seconds > 0 ? `, ${shown(Number((report.agentSteps / seconds).toPrecision(3)) / 1e6)} million agent-steps a second` : "";
-    const where = report.backend === "gpu" ? `the GPU (${report.device})` : `the CPU in WebAssembly`;
-    return `${grouped(report.agents)} agents × ${grouped(report.steps)} steps on ${where} in ${shown(Number(seconds.toPrecision(3)))} s${rate}; seed ${report.seed}. ${report.reason ?? ""}`;
+    const where = report.backend === "gpu" ? `the GPU (${report.device})` : "the CPU in WebAssembly";
+    return `${grouped(report.agents)} agents × ${grouped(report.steps)} steps on ${where} in ${shown(Number(seconds.toPrecision(3)))} s${rate}; seed ${report.seed}${report.reason ? ` (${report.reason})` : ""}.`;
 }
