@@ -11,60 +11,26 @@ use serde_json::{Value, json};
 use sim_compiler::diagnostic::catalog;
 use std::cell::RefCell;
 
-/// What may be asked; places are UTF-16 offsets.
+/// A question and what it is about; places are UTF-16 offsets. One struct for all questions: an enum would
+/// take a reader for each in the module.
 #[derive(Deserialize)]
-#[serde(tag = "ask", rename_all = "camelCase")]
-enum Request {
-    Check {
-        source: String,
-    },
-    Build {
-        source: String,
-        options: BuildOptions,
-    },
-    Format {
-        source: String,
-    },
-    Hover {
-        source: String,
-        at: u32,
-    },
-    Signature {
-        source: String,
-        at: u32,
-    },
-    Complete {
-        source: String,
-        at: u32,
-    },
-    Definition {
-        source: String,
-        at: u32,
-    },
-    References {
-        source: String,
-        at: u32,
-    },
-    Rename {
-        source: String,
-        at: u32,
-        name: String,
-    },
-    Actions {
-        source: String,
-        from: u32,
-        to: u32,
-    },
-    Outline {
-        source: String,
-    },
-    Tokens {
-        source: String,
-    },
-    Explain {
-        code: String,
-    },
-    Version,
+#[serde(deny_unknown_fields)]
+struct Request {
+    ask: String,
+    #[serde(default)]
+    source: String,
+    #[serde(default)]
+    at: u32,
+    #[serde(default)]
+    from: u32,
+    #[serde(default)]
+    to: u32,
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    code: String,
+    #[serde(default)]
+    options: BuildOptions,
 }
 
 /// Why there is no answer.
@@ -93,10 +59,7 @@ pub(crate) type Answer = Result<Value, Refusal>;
 pub fn answer(request: &str) -> String {
     let answer = match serde_json::from_str(request) {
         Ok(request) => dispatch(request),
-        Err(error) => Err(Refusal::new(
-            format!("the compiler does not know this request: {error}"),
-            "use the functions of the package `simc`",
-        )),
+        Err(error) => Err(unknown(&error.to_string())),
     };
     match answer {
         Ok(value) => json!({ "ok": value }),
@@ -105,26 +68,33 @@ pub fn answer(request: &str) -> String {
     .to_string()
 }
 
+fn unknown(why: &str) -> Refusal {
+    let message = format!("the compiler does not know this request: {why}");
+    Refusal::new(message, "use the functions of the package `simc` and their options")
+}
+
 fn dispatch(request: Request) -> Answer {
-    use Request::*;
-    match request {
-        Check { source } => about(source, |places| write(editing::check(places))),
-        Build { source, options } => about(source, |places| build::build(places, &options)),
-        Format { source } => about(source, editing::format),
-        Hover { source, at } => about(source, |places| write(editing::hover(places, at))),
-        Signature { source, at } => about(source, |places| write(editing::signature(places, at))),
-        Complete { source, at } => about(source, |places| write(editing::complete(places, at))),
-        Definition { source, at } => about(source, |places| write(editing::definition(places, at))),
-        References { source, at } => about(source, |places| write(editing::references(places, at))),
-        Rename { source, at, name } => about(source, |places| editing::rename(places, at, &name)),
-        Actions { source, from, to } => {
-            about(source, |places| write(editing::actions(places, from, to)))
-        }
-        Outline { source } => about(source, |places| write(editing::outline(places))),
-        Tokens { source } => about(source, |places| write(tokens::tokens(places))),
-        Explain { code } => write(catalog::find(&code).map(|entry| entry.explanation)),
-        Version => write(env!("CARGO_PKG_VERSION")),
+    let Request { at, from, to, .. } = request;
+    match request.ask.as_str() {
+        "explain" => return write(catalog::find(&request.code).map(|entry| entry.explanation)),
+        "version" => return write(env!("CARGO_PKG_VERSION")),
+        _ => {}
     }
+    about(request.source, |places| match request.ask.as_str() {
+        "check" => write(editing::check(places)),
+        "build" => build::build(places, &request.options),
+        "format" => editing::format(places),
+        "hover" => write(editing::hover(places, at)),
+        "signature" => write(editing::signature(places, at)),
+        "complete" => write(editing::complete(places, at)),
+        "definition" => write(editing::definition(places, at)),
+        "references" => write(editing::references(places, at)),
+        "rename" => editing::rename(places, at, &request.name),
+        "actions" => write(editing::actions(places, from, to)),
+        "outline" => write(editing::outline(places)),
+        "tokens" => write(tokens::tokens(places)),
+        other => Err(unknown(&format!("there is no `{other}`"))),
+    })
 }
 
 thread_local! {

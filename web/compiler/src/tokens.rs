@@ -1,7 +1,6 @@
 //! The class of every word of a text.
 
 use crate::places::{Place, Places};
-use lsp_types::{Position, Range};
 use serde::Serialize;
 use sim_lsp::analysis::tokens as semantic;
 
@@ -17,18 +16,11 @@ pub(crate) struct Classified {
 /// All words with the names of their classes, as in the Language Server Protocol.
 pub(crate) fn tokens(places: &Places) -> Vec<Classified> {
     let legend = semantic::legend();
-    let mut at = Position::default();
-    let each = |token: lsp_types::SemanticToken| {
-        if token.delta_line > 0 {
-            at = Position::new(at.line + token.delta_line, 0);
-        }
-        at.character += token.delta_start;
-        let end = Position::new(at.line, at.character + token.length);
-        let class = legend.token_types.get(token.token_type as usize);
-        let bits = token.token_modifiers_bitset;
+    let each = |(span, class, bits): semantic::Classified| {
+        let class = legend.token_types.get(class as usize);
         let modifiers = legend.token_modifiers.iter().enumerate();
         Classified {
-            place: places.place_of(Range::new(at, end)),
+            place: places.place(span),
             class: class.map_or("variable", |class| class.as_str()).to_owned(),
             modifiers: modifiers
                 .filter(|(bit, _)| bits >> bit & 1 == 1)
@@ -36,7 +28,7 @@ pub(crate) fn tokens(places: &Places) -> Vec<Classified> {
                 .collect(),
         }
     };
-    semantic::tokens(&places.document)
+    semantic::classes(&places.document)
         .into_iter()
         .map(each)
         .collect()
