@@ -1,5 +1,7 @@
 //! `simc build`: a model's kernel and manifest, or an intermediate form of the compiler.
 
+mod web;
+
 use crate::{
     compilation::Compilation, failure::Failure, knobs::KernelKnobs, number, output::replace,
     problem, source::Source, standard_output, terminal, translate::Kernel, usage,
@@ -30,6 +32,7 @@ Examples:
   simc build gbm.sim -o out                      out/gbm.wgsl and out/gbm.json
   simc build gbm.sim --emit wgsl                 the kernel on standard output
   simc build gbm.sim -o out --emit spirv,msl     out/gbm.spv and out/gbm.metal
+  simc build gbm.sim --target web -o site        a page that runs the model, and a module for JavaScript
   simc build gbm.sim --emit wgsl --device large-gpu --agents 1e6
                                                  the kernel that such a run is given")]
 pub(crate) struct Args {
@@ -42,6 +45,12 @@ pub(crate) struct Args {
     /// What to write; may be given several times, or as a list with commas.
     #[arg(long, value_enum, value_delimiter = ',')]
     emit: Vec<Emit>,
+    /// Write what another platform needs to run the model, instead of its kernel alone.
+    #[arg(long, value_enum, conflicts_with_all = ["emit", "explain", "device", "world"], requires = "output")]
+    target: Option<Platform>,
+    /// Folder with the runtime for --target web, as scripts/web/build.sh builds it.
+    #[arg(long, value_name = "DIR", requires = "target", value_hint = clap::ValueHint::DirPath)]
+    runtime: Option<PathBuf>,
     #[command(flatten)]
     compilation: Compilation,
     #[command(flatten)]
@@ -64,6 +73,12 @@ pub(crate) struct Args {
     world: Option<u32>,
     #[command(flatten)]
     knobs: KernelKnobs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Platform {
+    /// Browsers and Node: a module of JavaScript with its types, a page, and the runtime.
+    Web,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -171,6 +186,9 @@ pub(crate) fn build(args: &Args) -> Result<(), Failure> {
         let why = "`--agents` and `--steps` choose a kernel for a device";
         return Err(usage::refused(why, "add `--device PROFILE` or `--explain`"));
     }
+    if let (Some(Platform::Web), Some(directory)) = (args.target, directory) {
+        return for_web(args, directory);
+    }
     let source = args.warnings.read(&args.file)?;
     let mut compiled = Compiled::new(&source, args);
     let mut files = Vec::new();
@@ -188,6 +206,30 @@ pub(crate) fn build(args: &Args) -> Result<(), Failure> {
             }
             Ok(())
         }
+    }
+}
+
+/// Writes what the web needs.
+fn for_web(args: &Args, directory: &Path) -> Result<(), Failure> {
+    if let Some((knob, _)) = args.knobs.tuning.settings().next() {
+        let why = format!("`--{}` makes a kernel for one device", knob.name);
+        return Err(usage::refused(
+            why,
+            "leave it out: the page makes the kernel for the visitor's",
+        ));
+    }
+    let source = args.warnings.read(&args.file)?;
+    let artifact = args.compilation.compile(&source)?;
+    let name = stem(&args.file).to_string_lossy();
+    let (options, runtime) = (args.compilation.words(), args.runtime.as_deref());
+    web::write(directory, &name, &source, &artifact, &options, runtime)
+}
+
+/// The name of what is written of a model.
+fn stem(model: &Path) -> &OsStr {
+    match model == Path::new("-") {
+        true => OsStr::new("stdin"),
+        false => model.file_stem().unwrap_or_default(),
     }
 }
 
@@ -239,10 +281,7 @@ fn translated(flag: &str) -> Failure {
 
 fn write_files(directory: &Path, model: &Path, files: Vec<(Emit, Vec<u8>)>) -> Result<(), Failure> {
     fs::create_dir_all(directory).map_err(|error| problem::unwritable(directory, &error))?;
-    let name = match model == Path::new("-") {
-        true => OsStr::new("stdin"),
-        false => model.file_stem().unwrap_or_default(),
-    };
+    let name = stem(model);
     for (emit, bytes) in files {
         let mut file = name.to_owned();
         file.push(".");

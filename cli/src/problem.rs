@@ -14,6 +14,7 @@ mod sweeps;
 mod tables;
 mod testing;
 mod trace;
+mod web;
 
 pub(crate) use checkpoints::*;
 pub(crate) use files::*;
@@ -25,6 +26,7 @@ pub(crate) use sweeps::*;
 pub(crate) use tables::*;
 pub(crate) use testing::*;
 pub(crate) use trace::*;
+pub(crate) use web::*;
 
 /// A complaint of the command: what is wrong, where, and how to mend it.
 #[derive(Debug)]
@@ -157,6 +159,7 @@ pub(crate) fn entries() -> impl Iterator<Item = &'static Entry> {
         trace::ENTRIES,
         gradients::ENTRIES,
         search::ENTRIES,
+        web::ENTRIES,
     ]
     .into_iter()
     .flatten()

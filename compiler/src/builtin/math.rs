@@ -1,8 +1,8 @@
 //! The meaning of the builtins on scalars, the same bits on every processor.
 //!
 //! The project's own transcendental functions use only operations that IEEE 754 rounds exactly (`+ - * /`,
-//! square root, conversions, and fused multiply–add where `mul_add` is written), so neither the processor,
-//! the compiler nor a C library has a say in the result. Two kinds of modules:
+//! square root, conversions, and [`arithmetic::fma`]), so neither the processor, the compiler nor a C library
+//! has a say in the result. Two kinds of modules:
 //!
 //! * [`primary`]: `sin cos exp log tanh`, the functions of inner loops, in `f32`.
 //! * All others compute in `f64` by the polynomials of [`wide`] and round once, which is simpler than

@@ -6,11 +6,15 @@ use crate::{
     error::Error,
     gpu::processors,
 };
+#[cfg(target_family = "wasm")]
+use js_sys::Reflect;
 use std::{
     mem,
     sync::{Mutex, OnceLock, PoisonError},
     thread,
 };
+#[cfg(target_family = "wasm")]
+use wasm_bindgen::JsValue;
 
 /// Lists the adapters of this machine, the best first.
 pub fn adapters() -> Vec<AdapterSummary> {
@@ -166,8 +170,27 @@ async fn found() -> Vec<wgpu::Adapter> {
     found
 }
 
+/// Whether there is something to ask for adapters. On other targets than browsers wgpu looks itself.
+#[cfg(not(target_family = "wasm"))]
+fn has_api() -> bool {
+    true
+}
+
+/// Whether this browser has WebGPU; wgpu panics in surroundings that have no `navigator`.
+#[cfg(target_family = "wasm")]
+fn has_api() -> bool {
+    let get = |object: &JsValue, name: &str| {
+        let value = Reflect::get(object, &name.into()).ok()?;
+        (!value.is_undefined() && !value.is_null()).then_some(value)
+    };
+    let global = JsValue::from(js_sys::global());
+    let is_browser = get(&global, "Window").is_some() || get(&global, "WorkerGlobalScope").is_some();
+    let gpu = get(&global, "navigator").and_then(|navigator| get(&navigator, "gpu"));
+    is_browser && gpu.is_some()
+}
+
 async fn find() -> Vec<wgpu::Adapter> {
-    if wgpu::Instance::enabled_backend_features().is_empty() {
+    if wgpu::Instance::enabled_backend_features().is_empty() || !has_api() {
         return Vec::new();
     }
     let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();

@@ -48,6 +48,8 @@ export function argument(message, help) {
 }
 
 let ready;
+/** What the module exports. */
+let exports;
 
 /**
  * Loads the module once: `wasm` is a URL, a `Response`, bytes or a `WebAssembly.Module`; by default the file
@@ -71,16 +73,37 @@ export async function initialize(wasm) {
 async function start(wasm) {
   const given = await wasm;
   if (given instanceof WebAssembly.Module || given instanceof ArrayBuffer || ArrayBuffer.isView(given)) {
-    initSync({ module: given });
+    exports = initSync({ module: given });
     return;
   }
   const url = new URL(given ?? "./sim_web_bg.wasm", import.meta.url);
   if (url.protocol === "file:" && typeof process !== "undefined" && process.versions?.node) {
     const { readFile } = await import("node:fs/promises");
-    initSync({ module: await readFile(url) });
+    exports = initSync({ module: await readFile(url) });
     return;
   }
-  await init({ module_or_path: url });
+  exports = await init({ module_or_path: url });
+}
+
+/**
+ * Gives Node a WebGPU: that of the npm package `webgpu` (Dawn), if it is installed or its URL is given.
+ * Returns whether there is one now.
+ */
+export async function useNodeGpu(from = "webgpu", options = []) {
+  if (globalThis.navigator?.gpu) return true;
+  let dawn;
+  try {
+    dawn = await import(from);
+  } catch {
+    return false;
+  }
+  Object.assign(globalThis, dawn.globals);
+  const gpu = dawn.create(options);
+  if (globalThis.navigator) Object.defineProperty(globalThis.navigator, "gpu", { value: gpu });
+  else Object.defineProperty(globalThis, "navigator", { value: { gpu }, configurable: true });
+  // The runtime takes a place with this name for a worker of a browser.
+  globalThis.WorkerGlobalScope ??= class WorkerGlobalScope {};
+  return true;
 }
 
 /** Names that a launch has beside params, tables and inputs. */
@@ -89,8 +112,21 @@ const OPTIONS = new Set([
   "statistics", "params", "data", "inputs", "signal", "progress",
 ]);
 
-/** The launch as the module takes it: each value under its kind. */
-export function launchOf(asked, manifest) {
+/** A value of Pyodide as one of JavaScript: a buffer is viewed where it lies, other values are copied. */
+function fromPython(value, views) {
+  if (typeof value?.getBuffer === "function") {
+    const view = value.getBuffer();
+    views.push(view);
+    return view.c_contiguous ? view.data : value.toJs();
+  }
+  return typeof value?.toJs === "function" ? value.toJs() : value;
+}
+
+/**
+ * The launch as the module takes it: each value under its kind. Views of buffers of Python are added to
+ * `views`, whose owner releases them.
+ */
+export function launchOf(asked, manifest, views = []) {
   if (asked === null || typeof asked !== "object") throw argument("a launch is an object");
   const kinds = {
     params: new Set(manifest.params.map((it) => it.name)),
@@ -98,7 +134,8 @@ export function launchOf(asked, manifest) {
     inputs: new Set([...manifest.inputs, ...(manifest.world?.inputs ?? [])].map((it) => it.name)),
   };
   const launch = { params: {}, data: {}, inputs: {} };
-  for (const [name, value] of Object.entries(asked)) {
+  for (const [name, given] of Object.entries(asked)) {
+    const value = fromPython(given, views);
     if (value === undefined || name === "signal" || name === "progress") continue;
     if (name in kinds) {
       if (value === null || typeof value !== "object") throw argument(`\`${name}\` must be an object`);
@@ -117,9 +154,9 @@ export function launchOf(asked, manifest) {
 /** A compiled model on this thread. */
 export class LocalModel {
   #model;
-  constructor(source, { precise = false, checks = false } = {}) {
+  constructor(source, { generator, precise = false, checks = false } = {}) {
     try {
-      this.#model = new Model(String(source), Boolean(precise), Boolean(checks));
+      this.#model = new Model(String(source), generator, Boolean(precise), Boolean(checks));
     } catch (error) {
       throw simError(error);
     }
@@ -131,12 +168,27 @@ export class LocalModel {
     return this.#model.wgsl();
   }
 
-  /** Runs, and returns the results. `progress(done, all)` may return `false` to end the run. */
-  run(asked = {}, progress = asked.progress) {
+  /** Runs, on a GPU if there is one and it pays. `progress(done, all)` may return `false` to end the run. */
+  async run(asked = {}, progress = asked.progress) {
+    const views = [];
     try {
-      return this.#model.run(launchOf(asked, this.manifest), progress);
+      return await this.#model.run(launchOf(asked, this.manifest, views), progress);
     } catch (error) {
       throw simError(error);
+    } finally {
+      for (const view of views) view.release();
+    }
+  }
+
+  /** Runs on the CPU, and returns the results when it is done. */
+  runNow(asked = {}, progress = asked.progress) {
+    const views = [];
+    try {
+      return this.#model.runNow(launchOf(asked, this.manifest, views), progress);
+    } catch (error) {
+      throw simError(error);
+    } finally {
+      for (const view of views) view.release();
     }
   }
 
@@ -148,3 +200,8 @@ export class LocalModel {
 }
 
 export { version };
+
+/** Bytes of memory that the module has. */
+export function memoryBytes() {
+  return exports.memory.buffer.byteLength;
+}

@@ -125,8 +125,14 @@ export interface Run {
 
 /** How to compile. */
 export interface CompileOptions {
+  /**
+   * In Node: the package that has WebGPU, `webgpu` by default, which may be a URL; `false` for the CPU alone.
+   */
+  gpu?: string | false;
   /** The module: a URL, bytes or a compiled module. By default `sim_web_bg.wasm` beside this file. */
   wasm?: string | URL | BufferSource | WebAssembly.Module;
+  /** The random generator; `keyed-hash` by default. */
+  generator?: "keyed-hash" | "philox4x32-10";
   /** Mathematical functions with the same bits on every GPU. */
   precise?: boolean;
   /** A message at the first bad index, division, NaN or failed `assert`. */
@@ -137,6 +143,8 @@ export interface CompileOptions {
 export interface Model {
   /** What the model takes and gives; see `docs/manifest.md`. */
   readonly manifest: any;
+  /** Where the last run was done, or where a long one would be. */
+  readonly backend: "gpu" | "cpu" | "reference";
   wgsl(): Promise<string>;
   run(launch?: Launch): Promise<Run>;
   /** Ends the worker and frees its memory. */
@@ -151,10 +159,18 @@ export function initialize(wasm?: CompileOptions["wasm"]): Promise<void>;
 
 /** A compiled model on this thread, which a run blocks. `initialize` comes before. */
 export class LocalModel {
-  constructor(source: string, options?: Pick<CompileOptions, "precise" | "checks">);
+  constructor(source: string, options?: Pick<CompileOptions, "generator" | "precise" | "checks">);
   readonly manifest: any;
   wgsl(): string;
-  /** `progress` may return `false` to end the run. */
-  run(launch?: Omit<Launch, "signal">, progress?: (done: number, all: number) => unknown): Run;
+  /** Runs, on a GPU if there is one and it pays. `progress` may return `false` to end the run. */
+  run(launch?: Omit<Launch, "signal">, progress?: (done: number, all: number) => unknown): Promise<Run>;
+  /** Runs on the CPU. */
+  runNow(launch?: Omit<Launch, "signal">, progress?: (done: number, all: number) => unknown): Run;
   free(): void;
 }
+
+/** Gives Node a WebGPU for `LocalModel`: that of the package `webgpu`. Returns whether there is one. */
+export function useNodeGpu(from?: string, options?: string[]): Promise<boolean>;
+
+/** Bytes of memory that the module of `LocalModel` has. */
+export function memoryBytes(): number;

@@ -1,7 +1,9 @@
 // Compiles and runs models of Sim in a worker, so that the page stays alive.
-import { LocalModel, SimError, argument, initialize, launchOf, simError } from "./core.js";
+import {
+  LocalModel, SimError, argument, initialize, launchOf, memoryBytes, simError, useNodeGpu,
+} from "./core.js";
 
-export { LocalModel, SimError, initialize };
+export { LocalModel, SimError, initialize, memoryBytes, useNodeGpu };
 
 const inNode = typeof process !== "undefined" && Boolean(process.versions?.node);
 
@@ -12,7 +14,7 @@ class Host {
   #number = 0;
   dead = false;
 
-  static async start(wasm) {
+  static async start(wasm, gpu) {
     const url = new URL("./worker.js", import.meta.url);
     const host = new Host();
     if (inNode) {
@@ -35,7 +37,7 @@ class Host {
         );
       };
     }
-    await host.ask({ action: "init", wasm });
+    host.backend = await host.ask({ action: "init", wasm, gpu });
     return host;
   }
 
@@ -130,10 +132,10 @@ class Model {
   }
 
   async #start() {
-    const { wasm, precise, checks } = this.#options;
-    const host = await Host.start(await moduleOf(wasm));
+    const { wasm, gpu, generator, precise, checks } = this.#options;
+    const host = await Host.start(await moduleOf(wasm), gpu);
     try {
-      const options = { precise, checks };
+      const options = { generator, precise, checks };
       const message = { action: "compile", model: 0, source: this.#source, options };
       ({ manifest: this.manifest } = await host.ask(message));
     } catch (error) {
@@ -141,6 +143,7 @@ class Model {
       throw error;
     }
     this.#host = host;
+    this.backend = host.backend;
   }
 
   /** The text of the kernel. */
@@ -173,7 +176,9 @@ class Model {
     const abort = () => host.end(cancelled());
     signal?.addEventListener("abort", abort, { once: true });
     try {
-      return await host.ask(message, { progress });
+      const run = await host.ask(message, { progress });
+      this.backend = run.report.backend;
+      return run;
     } finally {
       signal?.removeEventListener("abort", abort);
     }

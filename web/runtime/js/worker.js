@@ -1,11 +1,21 @@
 // The worker: owns the module, and answers one message after the other.
-import { LocalModel, SimError, initialize, simError } from "./core.js";
+import { LocalModel, SimError, initialize, simError, useNodeGpu } from "./core.js";
 
 const inNode = typeof process !== "undefined" && Boolean(process.versions?.node);
 const port = inNode ? (await import("node:worker_threads")).parentPort : globalThis;
 const post = (message, transfer = []) => port.postMessage(message, transfer);
 
 const models = new Map();
+
+/** Whether there is a GPU that is no software. */
+async function hasGpu() {
+  try {
+    const adapter = await globalThis.navigator?.gpu?.requestAdapter();
+    return Boolean(adapter) && !adapter.info?.isFallbackAdapter;
+  } catch {
+    return false;
+  }
+}
 
 /** The buffers of results, which move to the caller. */
 function buffers(value, found = []) {
@@ -15,8 +25,10 @@ function buffers(value, found = []) {
 }
 
 const actions = {
-  async init({ wasm }) {
+  async init({ wasm, gpu }) {
+    if (inNode && gpu !== false) await useNodeGpu(gpu);
     await initialize(wasm);
+    return (await hasGpu()) ? "gpu" : "cpu";
   },
   compile({ model, source, options }) {
     const local = new LocalModel(source, options);

@@ -5,7 +5,7 @@ use js_sys::{
     BigInt, Float32Array, Float64Array, Int8Array, Int16Array, Int32Array, Object, Reflect,
     Uint8Array, Uint8ClampedArray, Uint16Array, Uint32Array,
 };
-use sim_runtime::{Array, Backend, Field, Manifest, Scalar, Simulation};
+use sim_runtime::{Array, Backend, Field, Generator, Manifest, Scalar, Simulation};
 use wasm_bindgen::{JsCast, JsValue};
 
 /// The code of mistakes in the call.
@@ -53,6 +53,14 @@ impl Asked {
         })
     }
 
+    /// The same on the CPU, if it is not for the interpreter.
+    pub(crate) fn without_gpu(mut self) -> Asked {
+        if self.backend != Backend::Reference {
+            self.backend = Backend::Cpu;
+        }
+        self
+    }
+
     /// Sets all of it, and nothing that was set before.
     pub(crate) fn set(self, simulation: &mut Simulation) -> Result<(), Failure> {
         simulation.reset_launch();
@@ -85,6 +93,18 @@ impl Asked {
             simulation.set_input(&name, value).map_err(Failure::of)?;
         }
         Ok(())
+    }
+}
+
+/// A random generator by its name in the manifest.
+pub(crate) fn generator(name: Option<&str>) -> Result<Generator, Failure> {
+    let all = [Generator::KeyedHash, Generator::Philox4x32];
+    match name {
+        None => Ok(Generator::default()),
+        Some(name) => {
+            let found = all.into_iter().find(|known| known.name() == name);
+            found.ok_or_else(|| wrong("generator", "\"keyed-hash\" or \"philox4x32-10\""))
+        }
     }
 }
 

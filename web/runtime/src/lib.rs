@@ -13,7 +13,10 @@ use failure::Failure;
 use js_sys::{Function, Object};
 use launch::Asked;
 use sim_runtime::{Control, Math, Options, Simulation};
-use std::cell::RefCell;
+use std::{
+    cell::RefCell,
+    sync::atomic::{AtomicBool, Ordering},
+};
 use wasm_bindgen::prelude::*;
 
 thread_local! {
@@ -51,14 +54,20 @@ pub struct Model {
 
 #[wasm_bindgen]
 impl Model {
-    /// Compiles a source text. `precise` asks for mathematical functions with the same bits on every GPU,
+    /// Compiles a source text. `generator` names the random generator, `precise` asks for mathematical functions with the same bits on every GPU,
     /// `checks` for a message at the first bad index, division, NaN or failed `assert`.
     ///
     /// # Errors
     /// An object with the mistakes.
     #[wasm_bindgen(constructor)]
-    pub fn compile(source: &str, precise: bool, checks: bool) -> Result<Model, JsValue> {
+    pub fn compile(
+        source: &str,
+        generator: Option<String>,
+        precise: bool,
+        checks: bool,
+    ) -> Result<Model, JsValue> {
         let options = Options {
+            generator: launch::generator(generator.as_deref())?,
             math: if precise { Math::Precise } else { Math::Fast },
             checks,
             ..Options::default()
@@ -78,32 +87,59 @@ impl Model {
     }
 
     /// Runs the model. `asked` has the launch, see `js/simc-runtime.d.ts`. `progress` gets the agent-steps
-    /// that are done and all of them, and returns whether to go on.
+    /// that are done and all of them, and returns `false` to end the run.
     ///
     /// # Errors
     /// An object with code, message and help.
-    pub fn run(
+    pub async fn run(
+        &mut self,
+        asked: Object,
+        progress: Option<Function>,
+    ) -> Result<Object, JsValue> {
+        let asked = Asked::of(&asked, self.simulation.manifest())?;
+        let statistics = asked.statistics;
+        asked.set(&mut self.simulation)?;
+        let _watched = Watched::by(progress);
+        let cancel = AtomicBool::new(false);
+        let report = |done: u64, all: u64| report(&cancel, done, all);
+        let run = self.simulation.run_async(&control(&cancel, &report)).await;
+        Ok(results::object(&run.map_err(Failure::of)?, statistics))
+    }
+
+    /// The same on this thread, which it blocks, and on the CPU unless the launch asks for the reference
+    /// interpreter.
+    ///
+    /// # Errors
+    /// An object with code, message and help.
+    #[wasm_bindgen(js_name = runNow)]
+    pub fn run_now(
         &mut self,
         asked: &Object,
         progress: Option<Function>,
     ) -> Result<Object, JsValue> {
-        let asked = Asked::of(asked, self.simulation.manifest())?;
+        let asked = Asked::of(asked, self.simulation.manifest())?.without_gpu();
         let statistics = asked.statistics;
         asked.set(&mut self.simulation)?;
-        let _progress = Watched::by(progress);
-        let cancel = std::sync::atomic::AtomicBool::new(false);
-        let report = |done: u64, all: u64| {
-            if !goes_on(done, all) {
-                cancel.store(true, std::sync::atomic::Ordering::Relaxed);
-            }
-        };
-        let control = Control {
-            cancel: Some(&cancel),
-            progress: Some(&report),
-            timing: None,
-        };
-        let run = self.simulation.run_with(&control).map_err(Failure::of)?;
-        Ok(results::object(&run, statistics))
+        let _watched = Watched::by(progress);
+        let cancel = AtomicBool::new(false);
+        let report = |done: u64, all: u64| report(&cancel, done, all);
+        let run = self.simulation.run_with(&control(&cancel, &report));
+        Ok(results::object(&run.map_err(Failure::of)?, statistics))
+    }
+}
+
+fn control<'a>(cancel: &'a AtomicBool, report: &'a (dyn Fn(u64, u64) + Sync)) -> Control<'a> {
+    Control {
+        cancel: Some(cancel),
+        progress: Some(report),
+        timing: None,
+    }
+}
+
+/// Reports progress, and cancels the run if its caller has had enough.
+fn report(cancel: &AtomicBool, done: u64, all: u64) {
+    if !goes_on(done, all) {
+        cancel.store(true, Ordering::Relaxed);
     }
 }
 

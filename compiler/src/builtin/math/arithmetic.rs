@@ -65,9 +65,16 @@ pub fn floor(x: f32) -> f32 {
 }
 
 /// `fma`: rounded once.
+///
+/// WebAssembly has no such instruction, and a loop of calls would take ten times as long. There the product,
+/// which is exact in `f64`, and the sum are: the sum is rounded twice, which gives another bit than rounding
+/// once in about one of 2^29 operations.
 #[inline(always)]
 pub fn fma(a: f32, b: f32, c: f32) -> f32 {
-    a.mul_add(b, c)
+    match cfg!(target_family = "wasm") {
+        true => (f64::from(a) * f64::from(b) + f64::from(c)) as f32,
+        false => a.mul_add(b, c),
+    }
 }
 
 /// `fract`.
@@ -81,9 +88,9 @@ pub fn fract(x: f32) -> f32 {
 pub fn inverse_sqrt(x: f32) -> f32 {
     let y = 1.0 / x.sqrt();
     let high = x * y;
-    let low = x.mul_add(y, -high);
-    let residue = (-low).mul_add(y, (-high).mul_add(y, 1.0));
-    let better = (0.5 * y).mul_add(residue, y);
+    let low = fma(x, y, -high);
+    let residue = fma(-low, y, fma(-high, y, 1.0));
+    let better = fma(0.5 * y, residue, y);
     // Zeros and infinity: 0 · ∞ above.
     if better.is_nan() { y } else { better }
 }

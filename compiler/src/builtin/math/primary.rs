@@ -2,6 +2,7 @@
 //!
 //! Each is branch-free but for angles that [need a wide reduction](needs_wide_reduction).
 
+use super::arithmetic::fma;
 use super::errors::{OneArgument, one};
 use super::{reduction, wide};
 
@@ -87,7 +88,7 @@ fn polynomial<const N: usize>(x: f32, c: [f32; N]) -> f32 {
     let mut k = N - 1;
     while k > 0 {
         k -= 1;
-        sum = sum.mul_add(x, c[k]);
+        sum = fma(sum, x, c[k]);
     }
     sum
 }
@@ -102,11 +103,11 @@ pub fn needs_wide_reduction(x: f32) -> bool {
 /// The nearest multiple of π/2, as a count whose lowest bits matter and what is left, for |x| <= [`LARGE`].
 #[inline(always)]
 fn reduce(x: f32) -> (u32, f32) {
-    let sum = x.mul_add(std::f32::consts::FRAC_2_PI, ROUND);
+    let sum = fma(x, std::f32::consts::FRAC_2_PI, ROUND);
     let n = sum - ROUND;
-    let r = n.mul_add(-HALF_PI[0], x);
-    let r = n.mul_add(-HALF_PI[1], r);
-    let r = n.mul_add(-HALF_PI[2], r);
+    let r = fma(n, -HALF_PI[0], x);
+    let r = fma(n, -HALF_PI[1], r);
+    let r = fma(n, -HALF_PI[2], r);
     (sum.to_bits(), r)
 }
 
@@ -116,9 +117,9 @@ fn reduce(x: f32) -> (u32, f32) {
 fn sin_of(quarter: u32, r: f32, flip: u32) -> f32 {
     let r2 = r * r;
     let p = polynomial(r2, SINE);
-    let sin = (r2 * r).mul_add(p, r);
+    let sin = fma(r2 * r, p, r);
     let p = polynomial(r2, COSINE);
-    let cos = (r2 * r2).mul_add(p, r2.mul_add(-0.5, 1.0));
+    let cos = fma(r2 * r2, p, fma(r2, -0.5, 1.0));
     let value = if quarter & 1 == 0 { sin } else { cos };
     f32::from_bits(value.to_bits() ^ (((quarter << 30) ^ flip) & SIGN))
 }
@@ -190,10 +191,10 @@ pub fn exp(x: f32) -> f32 {
 pub(super) fn exp_of_negative(x: f32) -> f32 {
     // Past this bound the result is 0 anyway; NaN stays.
     let x = if x < -105.0 { -105.0 } else { x };
-    let sum = x.mul_add(std::f32::consts::LOG2_E, ROUND);
+    let sum = fma(x, std::f32::consts::LOG2_E, ROUND);
     let n = sum - ROUND;
-    let r = n.mul_add(-LN_2[0], x);
-    let r = n.mul_add(-LN_2[1], r);
+    let r = fma(n, -LN_2[0], x);
+    let r = fma(n, -LN_2[1], r);
     let p = polynomial(r, EXP);
     // 2^n in two factors: one alone would leave the exponent's range where the result does not.
     let n = (sum.to_bits() as i32).wrapping_sub(ROUND.to_bits() as i32);
@@ -238,8 +239,8 @@ fn log_scaled(x: f32, shift: i32) -> f32 {
     let f = m - 1.0;
     let p = polynomial(f, LOG);
     let f2 = f * f;
-    let tail = (f2 * f).mul_add(p, e * LN_2[1]);
-    e.mul_add(LN_2[0], f2.mul_add(-0.5, tail) + f)
+    let tail = fma(f2 * f, p, e * LN_2[1]);
+    fma(e, LN_2[0], fma(f2, -0.5, tail) + f)
 }
 
 /// Hyperbolic tangent, a quotient of polynomials.

@@ -1,0 +1,130 @@
+//! `simc build --target web`: a folder with the model as a module of JavaScript, its types, its kernel, a
+//! page that runs it, and the runtime.
+
+mod types;
+
+use crate::{failure::Failure, output::replace, problem, source::Source, terminal};
+use sim_compiler::artifact::Artifact;
+use std::{
+    env, fs,
+    io::Write,
+    path::{Path, PathBuf},
+};
+
+/// The file of the runtime that says its version.
+const VERSION: &str = "version.txt";
+/// The variable that names the folder of the runtime.
+const VARIABLE: &str = "SIM_WEB_RUNTIME";
+/// The page; `{{…}}` are replaced.
+const PAGE: &str = include_str!("web/index.html");
+
+/// Writes the folder of a model.
+///
+/// # Errors
+/// Those of files, and if the runtime is not found.
+pub(super) fn write(
+    directory: &Path,
+    name: &str,
+    source: &Source,
+    artifact: &Artifact,
+    options: &[String; 2],
+    runtime: Option<&Path>,
+) -> Result<(), Failure> {
+    let runtime = find(runtime)?;
+    fs::create_dir_all(directory).map_err(|error| problem::unwritable(directory, &error))?;
+    let mut written = Vec::new();
+    let files = [
+        (format!("{name}.js"), module(source, artifact, options)),
+        (format!("{name}.d.ts"), types::text(name, artifact)),
+        (format!("{name}.wgsl"), artifact.wgsl()),
+        ("index.html".to_owned(), page(name, artifact)),
+    ];
+    for (file, text) in files {
+        let path = directory.join(file);
+        replace(&path, |out| out.write_all(text.as_bytes()))?;
+        written.push(path);
+    }
+    for path in runtime {
+        let bytes = fs::read(&path).map_err(|error| problem::unreadable_web_runtime(&path, &error))?;
+        let copy = directory.join(path.file_name().unwrap_or_default());
+        replace(&copy, |out| out.write_all(&bytes))?;
+    }
+    for path in written {
+        terminal::note(format!("wrote {}\n", path.display()));
+    }
+    terminal::note(format!(
+        "wrote the runtime; serve {} with any file server\n",
+        directory.display()
+    ));
+    Ok(())
+}
+
+/// The files of the runtime.
+fn find(given: Option<&Path>) -> Result<Vec<PathBuf>, Failure> {
+    let folders: Vec<PathBuf> = match (given, env::var_os(VARIABLE)) {
+        (Some(given), _) => vec![given.to_owned()],
+        (None, Some(given)) => vec![given.into()],
+        (None, None) => {
+            let program = env::current_exe().unwrap_or_default();
+            let beside = program.parent().unwrap_or(Path::new(".")).to_owned();
+            vec![beside.join("web"), beside.join("../web/runtime")]
+        }
+    };
+    let Some(folder) = folders.iter().find(|folder| folder.join(VERSION).is_file()) else {
+        let looked: Vec<String> = (folders.iter())
+            .map(|folder| format!("`{}`", folder.display()))
+            .collect();
+        return Err(problem::no_web_runtime(&looked).into());
+    };
+    let failed = |error| problem::unreadable_web_runtime(folder, &error);
+    let found = fs::read_to_string(folder.join(VERSION)).map_err(failed)?;
+    let needed = env!("CARGO_PKG_VERSION");
+    if found.trim() != needed {
+        return Err(problem::other_web_runtime(folder, found.trim(), needed).into());
+    }
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if path.is_file() && path.file_name().is_some_and(|name| name != VERSION) {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// The model as a module.
+fn module(source: &Source, artifact: &Artifact, [generator, math]: &[String; 2]) -> String {
+    let text = serde_json::Value::from(source.text.as_str());
+    let options = serde_json::json!({ "generator": generator, "precise": math == "precise" });
+    let manifest = artifact.visible_manifest().json();
+    format!(
+        "// Written by `simc build --target web`.\n\
+         import {{ compile }} from \"./simc-runtime.js\";\n\n\
+         export const source = {text};\n\n\
+         export const manifest = {manifest};\n\n\
+         /** Loads the runtime and the model. */\n\
+         export function load(options = {{}}) {{\n  \
+           return compile(source, {{ ...{options}, ...options }});\n}}\n"
+    )
+}
+
+/// The page of the model.
+fn page(name: &str, artifact: &Artifact) -> String {
+    let manifest = &artifact.manifest;
+    let title = match manifest.doc.lines().next() {
+        Some(line) if !line.trim().is_empty() => line.trim(),
+        Some(_) | None => name,
+    };
+    PAGE.replace("{{title}}", &escaped(title))
+        .replace("{{module}}", &escaped(&format!("./{name}.js")))
+        .replace("{{name}}", &escaped(name))
+}
+
+/// Text as HTML.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+}

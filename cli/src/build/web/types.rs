@@ -1,0 +1,148 @@
+//! The types of a model for TypeScript.
+
+use sim_compiler::{
+    artifact::Artifact,
+    manifest::{Field, Input, Manifest, Scalar, SeriesOf, Source},
+    value::Shown,
+};
+use std::fmt::Write;
+
+/// The file of types.
+pub(super) fn text(name: &str, artifact: &Artifact) -> String {
+    let manifest = artifact.visible_manifest();
+    let manifest: &Manifest = &manifest;
+    let world = manifest.world_rows();
+    let mut text = format!(
+        "// Written by `simc build --target web`: the types of {name}.js.\n\
+         import type {{\n  CompileOptions, LaunchOptions, Model as AnyModel, Nested, NumberArray, Run as \
+         AnyRun, Series,\n}} from \"./simc-runtime.js\";\n\n"
+    );
+    comment(&mut text, "", &manifest.doc);
+    let params = manifest.params.iter().map(|param| {
+        let mut doc = param.field.doc.clone();
+        if let Some([first, last]) = param.range {
+            let _ = write!(doc, "\nFrom {} to {}.", Shown(first), Shown(last));
+        }
+        (doc, param.default.is_none(), &param.field, taken(&param.field, false))
+    });
+    let data = manifest.data.iter().map(|table| {
+        let ty = taken(&table.field, true);
+        (table.field.doc.clone(), true, &table.field, ty)
+    });
+    let inputs = manifest.inputs.iter().chain(&world.inputs).map(|input: &Input| {
+        let required = input.source == Source::Required;
+        (input.field.doc.clone(), required, &input.field, taken(&input.field, true))
+    });
+    text += "export interface Values {\n";
+    for (doc, required, field, ty) in params.chain(data).chain(inputs) {
+        comment(&mut text, "  ", &doc);
+        let mark = if required { "" } else { "?" };
+        let _ = writeln!(text, "  {}{mark}: {ty};", key(&field.name));
+    }
+    text += "}\n\n/** What a run is asked for. */\nexport type Launch = LaunchOptions & Values;\n\n";
+    let given = [
+        ("Outputs", &manifest.outputs),
+        ("States", &manifest.states),
+        ("WorldOutputs", &world.outputs),
+        ("WorldStates", &world.states),
+    ];
+    for (name, fields) in given {
+        let _ = writeln!(text, "export interface {name} {{");
+        for field in fields {
+            comment(&mut text, "  ", &field.doc);
+            let _ = writeln!(text, "  {}: {};", key(&field.name), array(field.scalar));
+        }
+        text += "}\n\n";
+    }
+    let series = |text: &mut String, name: &str, records: bool| {
+        let _ = writeln!(text, "export interface {name} {{");
+        for series in &manifest.series {
+            if (series.of == SeriesOf::Agents) == records {
+                comment(text, "  ", &series.field.doc);
+                let ty = array(series.field.scalar);
+                let _ = writeln!(text, "  {}: Series & {{ values: {ty} }};", key(&series.field.name));
+            }
+        }
+        *text += "}\n\n";
+    };
+    series(&mut text, "Records", true);
+    series(&mut text, "Observed", false);
+    text += "type Named = \"outputs\" | \"states\" | \"worldOutputs\" | \"worldStates\" | \"records\" | \
+         \"observed\";\n\n\
+         /** The results of a run. */\n\
+         export interface Run extends Omit<AnyRun, Named> {\n  \
+           outputs: Outputs;\n  states: States;\n  worldOutputs: WorldOutputs;\n  \
+           worldStates: WorldStates;\n  records: Records;\n  observed: Observed;\n}\n\n\
+         /** The model. */\n\
+         export interface Model extends Omit<AnyModel, \"run\"> {\n  \
+           run(launch";
+    let needs = manifest.params.iter().any(|param| param.default.is_none())
+        || !manifest.data.is_empty()
+        || manifest.inputs.iter().chain(&world.inputs).any(|it| it.source == Source::Required);
+    text += if needs { "" } else { "?" };
+    text += ": Launch): Promise<Run>;\n}\n\n\
+         /** Loads the runtime and the model. */\n\
+         export function load(options?: CompileOptions): Promise<Model>;\n\
+         /** The text of the model. */\n\
+         export const source: string;\n\
+         /** What the model takes and gives. */\n\
+         export const manifest: any;\n";
+    text
+}
+
+/// The type of a value of a launch.
+fn taken(field: &Field, is_table: bool) -> String {
+    let one = match field.scalar {
+        Scalar::Bool => "boolean".to_owned(),
+        Scalar::U32 if !field.variants.is_empty() => {
+            let names = field.variants.iter().map(|variant| format!("\"{variant}\""));
+            names.collect::<Vec<_>>().join(" | ") + " | number"
+        }
+        Scalar::F32 | Scalar::I32 | Scalar::U32 => "number".to_owned(),
+    };
+    match (is_table, field.dims().is_empty()) {
+        (false, true) => one,
+        (false, false) => "NumberArray | Nested".to_owned(),
+        (true, _) => format!("{one} | NumberArray | Nested"),
+    }
+}
+
+/// The typed array of results.
+fn array(scalar: Scalar) -> &'static str {
+    match scalar {
+        Scalar::F32 => "Float32Array",
+        Scalar::I32 => "Int32Array",
+        Scalar::U32 => "Uint32Array",
+        Scalar::Bool => "Uint8Array",
+    }
+}
+
+/// A name as a key; those of fields of structs have a dot.
+fn key(name: &str) -> String {
+    match name.contains('.') {
+        true => format!("\"{name}\""),
+        false => name.to_owned(),
+    }
+}
+
+fn comment(text: &mut String, before: &str, doc: &str) {
+    let doc = doc.trim();
+    if doc.is_empty() {
+        return;
+    }
+    // The end of a comment must not stand in it.
+    let doc = doc.replace("*/", "* /");
+    let lines: Vec<&str> = doc.lines().map(str::trim).collect();
+    match lines.as_slice() {
+        [line] => {
+            let _ = writeln!(text, "{before}/** {line} */");
+        }
+        lines => {
+            let _ = writeln!(text, "{before}/**");
+            for line in lines {
+                let _ = writeln!(text, "{}", format!("{before} * {line}").trim_end());
+            }
+            let _ = writeln!(text, "{before} */");
+        }
+    }
+}

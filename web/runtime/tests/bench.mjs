@@ -1,0 +1,103 @@
+// Times a model on one core: natively, in wasm, and as a loop of JavaScript over typed arrays.
+import { execFileSync } from "node:child_process";
+import { core, root, simc, source } from "./support.mjs";
+import { join } from "node:path";
+
+const [name = "gbm", agents = "50000"] = process.argv.slice(2);
+const ROUNDS = 5;
+
+/** Agent-steps a second of the fastest of some runs. */
+function best(run) {
+  let most = 0;
+  for (let k = 0; k < ROUNDS; k++) most = Math.max(most, run());
+  return most;
+}
+
+function native() {
+  const model = join(root, "lang-examples", `${name}.sim`);
+  const args = ["run", model, "--agents", agents, "--backend", "cpu", "--json"];
+  return JSON.parse(execFileSync(simc, args, { encoding: "utf8" })).agent_steps_per_second;
+}
+
+await core.initialize();
+const model = new core.LocalModel(source(name));
+
+function wasm() {
+  const { report } = model.runNow({ agents: Number(agents), statistics: false, keepStates: false });
+  return report.agentSteps / report.runSeconds;
+}
+
+/** Normal numbers by Box and Muller, from a generator of 32 bits. */
+function draws() {
+  let state = 12345;
+  let spare;
+  const uniform = () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  };
+  return () => {
+    if (spare !== undefined) {
+      const value = spare;
+      spare = undefined;
+      return value;
+    }
+    const radius = Math.sqrt(-2 * Math.log(1 - uniform()));
+    const angle = 2 * Math.PI * uniform();
+    spare = radius * Math.sin(angle);
+    return radius * Math.cos(angle);
+  };
+}
+
+const byHand = {
+  gbm(count, steps) {
+    const price = new Float32Array(count).fill(100);
+    const normal = draws();
+    const [dt, sigma, rate] = [1 / 252, 0.2, 0.05];
+    const [drift, spread] = [(rate - 0.5 * sigma * sigma) * dt, sigma * Math.sqrt(dt)];
+    for (let agent = 0; agent < count; agent++) {
+      let value = price[agent];
+      for (let step = 0; step < steps; step++) value = Math.fround(value * Math.exp(drift + spread * normal()));
+      price[agent] = value;
+    }
+    return price;
+  },
+  lorenz(count, steps) {
+    const [x, y, z] = [1, 1, 1].map((it) => new Float32Array(count).fill(it));
+    const h = 0.01;
+    const slope = (a, b, c, out) => {
+      out[0] = 10 * (b - a);
+      out[1] = a * (28 - c) - b;
+      out[2] = a * b - (8 / 3) * c;
+    };
+    const [k1, k2, k3, k4] = [0, 0, 0, 0].map(() => new Float64Array(3));
+    for (let agent = 0; agent < count; agent++) {
+      let [a, b, c] = [x[agent], y[agent], z[agent]];
+      for (let step = 0; step < steps; step++) {
+        slope(a, b, c, k1);
+        slope(a + (h / 2) * k1[0], b + (h / 2) * k1[1], c + (h / 2) * k1[2], k2);
+        slope(a + (h / 2) * k2[0], b + (h / 2) * k2[1], c + (h / 2) * k2[2], k3);
+        slope(a + h * k3[0], b + h * k3[1], c + h * k3[2], k4);
+        a += (h / 6) * (k1[0] + 2 * k2[0] + 2 * k3[0] + k4[0]);
+        b += (h / 6) * (k1[1] + 2 * k2[1] + 2 * k3[1] + k4[1]);
+        c += (h / 6) * (k1[2] + 2 * k2[2] + 2 * k3[2] + k4[2]);
+      }
+      [x[agent], y[agent], z[agent]] = [a, b, c];
+    }
+    return x;
+  },
+};
+
+function javascript() {
+  const [count, steps] = [Math.ceil(Number(agents) / 10), model.manifest.steps];
+  const started = performance.now();
+  byHand[name](count, steps);
+  return (count * steps) / ((performance.now() - started) / 1000);
+}
+
+const rates = { native: best(native), wasm: best(wasm), ...(byHand[name] && { javascript: best(javascript) }) };
+for (const [what, rate] of Object.entries(rates)) {
+  const part = (rate / rates.native).toFixed(3);
+  console.log(`${name} ${what.padEnd(10)} ${(rate / 1e6).toFixed(1).padStart(8)} M agent-steps/s ${part} of native`);
+}
