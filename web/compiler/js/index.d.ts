@@ -143,8 +143,11 @@ export interface Compiler {
     readonly version: string;
     /** Bytes of the module's memory. */
     readonly memory: number;
-    /** The mistakes of a model or, if it has none, its warnings. */
-    check(source: string): Diagnostic[];
+    /**
+     * The mistakes of a model or, if it has none, its warnings. Each fix is tried, which costs a compilation:
+     * `fixes` says how many of the diagnostics get theirs, all by default.
+     */
+    check(source: string, options?: { fixes?: number }): Diagnostic[];
     /** @throws {SimcError} with `diagnostics` if the model has mistakes. */
     build(source: string, options?: BuildOptions): Build;
     /** The model in canonical style. @throws {SimcError} with `diagnostics` if it has syntax errors. */

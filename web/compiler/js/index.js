@@ -51,8 +51,8 @@ class Compiler {
         return this.#instance?.exports.memory.buffer.byteLength ?? 0;
     }
 
-    check(source) {
-        return this.#ask({ ask: "check", source });
+    check(source, { fixes } = {}) {
+        return this.#ask({ ask: "check", source, fixes });
     }
 
     build(source, options = {}) {

@@ -46,6 +46,9 @@ pub(crate) struct Change {
     edits: Vec<Edit>,
 }
 
+/// Complaints that get their fixes where a refusal lists them.
+pub(crate) const SOME_FIXES: usize = 10;
+
 fn change(places: &Places, fix: Fix) -> Change {
     let edits = fix.edits.into_iter();
     Change {
@@ -54,18 +57,26 @@ fn change(places: &Places, fix: Fix) -> Change {
     }
 }
 
-/// All complaints, each with the fixes that do mend it.
-pub(crate) fn check(places: &Places) -> Vec<Complaint> {
-    complaints(places, places.document.diagnostics())
+/// All complaints, each with the fixes that do mend it; a fix costs a compilation, so only that many get theirs.
+pub(crate) fn check(places: &Places, with_fixes: usize) -> Vec<Complaint> {
+    complaints(places, places.document.diagnostics(), with_fixes)
 }
 
-/// Complaints with their fixes.
-pub(crate) fn complaints(places: &Places, found: &[Diagnostic]) -> Vec<Complaint> {
+/// Complaints, the first ones with their fixes.
+pub(crate) fn complaints(
+    places: &Places,
+    found: &[Diagnostic],
+    with_fixes: usize,
+) -> Vec<Complaint> {
     let label = |label: &sim_compiler::diagnostic::Label| Label {
         place: places.place(label.span),
         text: label.text.clone(),
     };
-    let complaint = |diagnostic: &Diagnostic| Complaint {
+    let fixes = |index: usize, diagnostic: &Diagnostic| match index < with_fixes {
+        true => action::fixes(&places.document, diagnostic),
+        false => Vec::new(),
+    };
+    let complaint = |(index, diagnostic): (usize, &Diagnostic)| Complaint {
         code: diagnostic.code,
         name: diagnostic.slug,
         severity: match diagnostic.severity {
@@ -76,12 +87,12 @@ pub(crate) fn complaints(places: &Places, found: &[Diagnostic]) -> Vec<Complaint
         place: places.place(diagnostic.span()),
         labels: diagnostic.labels.iter().map(label).collect(),
         help: diagnostic.help.clone(),
-        fixes: action::fixes(&places.document, diagnostic)
+        fixes: fixes(index, diagnostic)
             .into_iter()
             .map(|fix| change(places, fix))
             .collect(),
     };
-    found.iter().map(complaint).collect()
+    found.iter().enumerate().map(complaint).collect()
 }
 
 /// The fixes of all complaints that touch a place.
@@ -106,7 +117,7 @@ pub(crate) fn format(places: &Places) -> Answer {
                 "a model with syntax errors is not formatted",
                 "mend what the diagnostics show first",
             );
-            refusal.diagnostics = Some(write(complaints(places, &found))?);
+            refusal.diagnostics = Some(write(complaints(places, &found, SOME_FIXES))?);
             return Err(refusal);
         }
         Err(error @ sim_format::Error::Bug(_)) => {

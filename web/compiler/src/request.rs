@@ -31,6 +31,8 @@ struct Request {
     code: String,
     #[serde(default)]
     options: BuildOptions,
+    /// How many complaints get their fixes, if not all.
+    fixes: Option<u32>,
 }
 
 /// Why there is no answer.
@@ -75,13 +77,14 @@ fn unknown(why: &str) -> Refusal {
 
 fn dispatch(request: Request) -> Answer {
     let Request { at, from, to, .. } = request;
+    let with_fixes = request.fixes.map_or(usize::MAX, |fixes| fixes as usize);
     match request.ask.as_str() {
         "explain" => return write(catalog::find(&request.code).map(|entry| entry.explanation)),
         "version" => return write(env!("CARGO_PKG_VERSION")),
         _ => {}
     }
     about(request.source, |places| match request.ask.as_str() {
-        "check" => write(editing::check(places)),
+        "check" => write(editing::check(places, with_fixes)),
         "build" => build::build(places, &request.options),
         "format" => editing::format(places),
         "hover" => write(editing::hover(places, at)),

@@ -103,7 +103,9 @@ export class ModelEditor {
         let found;
         try {
             const tokens = this.compiler.ask("tokens", source);
-            found = await this.compiler.ask("check", source);
+            // A fix is tried by a compilation: in a large model only the first mistakes get theirs.
+            const fixes = Math.max(3, Math.floor(20_000 / doc.lines));
+            found = await this.compiler.ask("check", source, { fixes });
             if (view.state.doc !== doc) return [];
             const marks = marksOf(await tokens, doc.length);
             if (view.state.doc === doc) view.dispatch({ effects: setTokens.of(marks) });

@@ -25,6 +25,9 @@ class Playground {
     files;
     pending = { given: undefined, files: undefined };
     running;
+    /** The text that the compiler has read, and who waits for it to read another. */
+    known;
+    waiting = [];
     again = false;
     hasRun = false;
 
@@ -120,6 +123,19 @@ class Playground {
     }
 
     async #checked(source, found) {
+        await this.#take(source, found);
+        if (this.editor.source !== source) return;
+        this.known = source;
+        get("verdict").removeAttribute("data-stale");
+        for (const resolve of this.waiting.splice(0)) resolve();
+    }
+
+    /** Waits until the compiler has said what it thinks of the text as it is. */
+    async #settled() {
+        if (this.known !== this.editor.source) await new Promise((resolve) => this.waiting.push(resolve));
+    }
+
+    async #take(source, found) {
         this.#problems(found);
         if (found.some((one) => one.severity === "error")) {
             this.built = undefined;
@@ -146,7 +162,6 @@ class Playground {
         this.listings.ir.show(this.built.ir);
         this.listings.manifest.show(JSON.stringify(manifest, null, 2));
         this.#follow();
-        this.ready?.();
     }
 
     #verdict(found) {
@@ -155,7 +170,6 @@ class Playground {
         const count = (number, word) => (number === 0 ? [] : [`${number} ${word}${number === 1 ? "" : "s"}`]);
         const said = [...count(errors, "mistake"), ...count(warnings, "warning")].join(", ");
         const place = get("verdict");
-        place.removeAttribute("data-stale");
         place.textContent = this.built ? `${said || "No mistakes"}. Compiled in ${this.built.milliseconds.toFixed(1)} ms.` : `${said}.`;
     }
 
@@ -223,6 +237,7 @@ class Playground {
 
     async #share() {
         try {
+            await this.#settled();
             const { size, params } = this.built ? this.#launch() : { size: {}, params: {} };
             const hash = await encode({ source: this.editor.source, launch: { ...size, params } });
             this.ownHash = hash;
@@ -262,9 +277,11 @@ class Playground {
             return;
         }
         this.tabs.selectIfPhone("run");
+        if (get("status").querySelector(".failure")) get("status").replaceChildren();
         const running = (this.running = new AbortController());
         running.started = performance.now();
         try {
+            await this.#settled();
             if (!this.built || this.built.source !== this.editor.source) {
                 throw new Error("the model has mistakes, which are listed below it");
             }
@@ -273,7 +290,7 @@ class Playground {
             const data = this.launch.tablesOf(manifest);
             this.hasRun = true;
             const timer = setTimeout(() => this.#progress(0), 200);
-            const launch = { ...size, backend, params, data, keepStates: false, signal: running.signal, progress: (done, all) => this.#progress(done / all) };
+            const launch = { ...size, backend, params, data, keepStates: false, signal: running.signal, progress: (done, all) => this.#progress(all > 0 ? done / all : 0) };
             const run = await runner.run(source, launch).finally(() => clearTimeout(timer));
             this.results = { run, manifest };
             this.#show(this.results);

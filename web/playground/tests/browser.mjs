@@ -33,7 +33,7 @@ export async function page({ browser, url }, { hash = "", ...options } = {}) {
     return made;
 }
 
-export const compiled = (page) => page.locator("#verdict", { hasText: "Compiled in" }).waitFor();
+export const compiled = (page) => page.locator("#verdict:not([data-stale])", { hasText: "Compiled in" }).waitFor();
 
 /** Replaces the model by another text, as a user who pastes it. */
 export async function write(page, text) {
