@@ -5,8 +5,8 @@
 #   scripts/web/compiler.sh --test    builds it, and tests it in Node against the command `simc`
 #
 # The standard library is built from its source, for size: with your Rust if that has its source (`rustup
-# component add rust-src`) and a linker for wasm, else with Debian's, installed beside yours as root. It installs
-# binaryen from npm into target/web/tools.
+# component add rust-src`), else with Debian's, installed beside yours as root. It installs binaryen from npm
+# into target/web/tools.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -37,10 +37,11 @@ say "the module"
 # For size where the runtime is for speed. A panic ends the instance without a text: what would write it is a
 # tenth of the module.
 export CARGO_PROFILE_WEB_OPT_LEVEL=z
-RUSTFLAGS="-Zunstable-options -Cpanic=immediate-abort" RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=target/web/cargo-compiler \
+cargo=target/web/cargo-compiler
+RUSTFLAGS="-Zunstable-options -Cpanic=immediate-abort" RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=$cargo \
     "$CARGO" build --profile web --target $TARGET -p sim-web-compiler \
     -Zbuild-std=std,panic_abort -Zbuild-std-features=optimize_for_size
-built=target/web/cargo-compiler/$TARGET/web/sim_web_compiler.wasm
+built=$cargo/$TARGET/web/sim_web_compiler.wasm
 
 say "wasm-opt"
 if ! [ -x "$TOOLS/node_modules/.bin/wasm-opt" ]; then
@@ -52,7 +53,8 @@ if ! [ "$OUT/simc.wasm" -nt "$built" ]; then
         "$built" -o "$OUT/simc.wasm"
 fi
 cp web/compiler/js/* "$OUT/"
-printf '%8d B, gzip %8d B  %s\n' "$(wc -c <"$OUT/simc.wasm")" "$(gzip -9 <"$OUT/simc.wasm" | wc -c)" "$OUT/simc.wasm"
+sizes=("$(wc -c <"$OUT/simc.wasm")" "$(gzip -9 <"$OUT/simc.wasm" | wc -c)")
+printf '%8d B, gzip %8d B  %s\n' "${sizes[@]}" "$OUT/simc.wasm"
 
 if [ "${1-}" = --test ]; then
     say "tests"

@@ -4,8 +4,8 @@
 #   scripts/web/playground.sh           builds the compiler, the runtime and the site
 #   scripts/web/playground.sh --test    tests them as well: in Node against `simc`, and in Chromium
 #
-# It needs Node 20 and npm, and for the tests Chromium, which it installs as root on Debian; SIM_CHROMIUM names
-# another one.
+# It needs Node 20 and npm, and for the tests Chromium, which it installs as root on Debian; SIM_CHROMIUM
+# names another one.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

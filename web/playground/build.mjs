@@ -41,7 +41,10 @@ await build({
 });
 await cp(join(here, "index.html"), join(out, "index.html"));
 const styles = [join(here, "node_modules/uplot/dist/uPlot.min.css"), join(here, "main.css")];
-await writeFile(join(out, "main.css"), (await Promise.all(styles.map((path) => readFile(path, "utf8")))).join("\n"));
+await writeFile(
+    join(out, "main.css"),
+    (await Promise.all(styles.map((path) => readFile(path, "utf8")))).join("\n"),
+);
 await cp(join(here, "public"), out, { recursive: true });
 await cp(compiler, join(out, "simc.wasm"));
 if (withRuntime) {
@@ -58,14 +61,18 @@ await sizes();
 async function examples() {
     const folder = join(root, "lang-examples");
     const readme = await readFile(join(folder, "README.md"), "utf8");
-    const commands = readme.replace(/\\\n\s*/g, "").split("\n").filter((line) => line.startsWith("simc run"));
+    const commands = readme
+        .replace(/\\\n\s*/g, "")
+        .split("\n")
+        .filter((line) => line.startsWith("simc run"));
     const found = [];
     for (const file of (await readdir(folder)).filter((name) => name.endsWith(".sim")).sort()) {
         const source = await readFile(join(folder, file), "utf8");
         const name = file.replace(".sim", "");
         const command = commands.find((line) => line.includes(`lang-examples/${file} --data`)) ?? "";
         const tables = {};
-        for (const [, table, path] of command.matchAll(/--data (\w+)=(\S+)/g)) tables[table] = await copyTable(join(root, path));
+        for (const [, table, path] of command.matchAll(/--data (\w+)=(\S+)/g))
+            tables[table] = await copyTable(join(root, path));
         found.push({ name, title: title(source), source, tables });
     }
     await writeFile(join(out, "examples.json"), JSON.stringify(found));
@@ -73,14 +80,23 @@ async function examples() {
 
 /** The first sentence of a model's documentation. */
 function title(source) {
-    const lines = source.split("\n").filter((line) => line.startsWith("//!")).map((line) => line.slice(3).trim());
+    const lines = source
+        .split("\n")
+        .filter((line) => line.startsWith("//!"))
+        .map((line) => line.slice(3).trim());
     const end = lines.indexOf("");
-    return lines.slice(0, end < 0 ? undefined : end).join(" ").replace(/\.$/, "");
+    return lines
+        .slice(0, end < 0 ? undefined : end)
+        .join(" ")
+        .replace(/\.$/, "");
 }
 
 /** Copies a table as CSV; one of NumPy's files becomes CSV with the fewest digits that say a float. */
 async function copyTable(path) {
-    const name = path.split("/").at(-1).replace(/\.npy$/, ".csv");
+    const name = path
+        .split("/")
+        .at(-1)
+        .replace(/\.npy$/, ".csv");
     const bytes = await readFile(path);
     await writeFile(join(out, "data", name), path.endsWith(".npy") ? npyToCsv(bytes) : bytes);
     return name;
@@ -93,7 +109,12 @@ function npyToCsv(bytes) {
     const type = /'(<[fi]4)'/.exec(header)?.[1];
     if (!type || header.includes("True")) throw new Error(`not numbers of 32 bits by rows: ${header}`);
     const read = (at) => (type === "<f4" ? shortest(bytes.readFloatLE(at)) : String(bytes.readInt32LE(at)));
-    const shape = /\(([\d, ]*)\)/.exec(header)[1].split(",").map((part) => part.trim()).filter(Boolean).map(Number);
+    const shape = /\(([\d, ]*)\)/
+        .exec(header)[1]
+        .split(",")
+        .map((part) => part.trim())
+        .filter(Boolean)
+        .map(Number);
     const width = shape.slice(1).reduce((product, dim) => product * dim, 1);
     const values = Array.from({ length: (bytes.length - start) / 4 }, (_, k) => read(start + 4 * k));
     const rows = [];
@@ -111,7 +132,10 @@ function shortest(value) {
 
 async function files(folder = out) {
     const entries = await readdir(folder, { withFileTypes: true, recursive: true });
-    return entries.filter((entry) => entry.isFile()).map((entry) => relative(out, join(entry.parentPath ?? entry.path, entry.name))).sort();
+    return entries
+        .filter((entry) => entry.isFile())
+        .map((entry) => relative(out, join(entry.parentPath ?? entry.path, entry.name)))
+        .sort();
 }
 
 /** The service worker knows all files, and is a new one where any of them is. */
@@ -121,12 +145,16 @@ async function serviceWorker() {
     for (const name of all) hash.update(name).update(await readFile(join(out, name)));
     const list = JSON.stringify(["./", ...all.filter((name) => name !== "index.html")]);
     const template = await readFile(join(here, "src/sw.js"), "utf8");
-    await writeFile(join(out, "sw.js"), template.replace("__VERSION__", hash.digest("hex").slice(0, 16)).replace("__FILES__", () => list));
+    await writeFile(
+        join(out, "sw.js"),
+        template.replace("__VERSION__", hash.digest("hex").slice(0, 16)).replace("__FILES__", () => list),
+    );
 }
 
 async function sizes() {
     for (const name of (await files()).filter((name) => /\.(?:js|wasm|css|html)$/.test(name))) {
         const bytes = await readFile(join(out, name));
-        console.log(`${String(bytes.length).padStart(9)} B, gzip ${String(gzipSync(bytes, { level: 9 }).length).padStart(8)} B  ${name}`);
+        const [plain, packed] = [bytes.length, gzipSync(bytes, { level: 9 }).length];
+        console.log(`${String(plain).padStart(9)} B, gzip ${String(packed).padStart(8)} B  ${name}`);
     }
 }

@@ -7,8 +7,13 @@ import { extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const TYPES = {
-    ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm",
-    ".json": "application/json", ".svg": "image/svg+xml", ".csv": "text/csv",
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript",
+    ".css": "text/css",
+    ".wasm": "application/wasm",
+    ".json": "application/json",
+    ".svg": "image/svg+xml",
+    ".csv": "text/csv",
 };
 
 /** A server of a folder; resolves to `{url, close}`. */
@@ -22,7 +27,11 @@ export async function serve(folder, port = 0) {
             return;
         }
         const type = TYPES[extname(file)] ?? "application/octet-stream";
-        response.writeHead(200, { "content-type": type, "cache-control": "no-cache", "content-length": found.size });
+        response.writeHead(200, {
+            "content-type": type,
+            "cache-control": "no-cache",
+            "content-length": found.size,
+        });
         createReadStream(file).pipe(response);
     });
     await new Promise((resolve) => server.listen(port, "127.0.0.1", resolve));
@@ -30,6 +39,9 @@ export async function serve(folder, port = 0) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-    const { url } = await serve(fileURLToPath(new URL("dist", import.meta.url)), Number(process.argv[2] ?? 8000));
+    const { url } = await serve(
+        fileURLToPath(new URL("dist", import.meta.url)),
+        Number(process.argv[2] ?? 8000),
+    );
     console.log(url);
 }

@@ -108,8 +108,19 @@ export interface Signature {
 export interface Completion extends Edit {
     label: string;
     kind:
-        | "function" | "method" | "constant" | "variable" | "property" | "field" | "struct" | "enum"
-        | "variant" | "keyword" | "snippet" | "type" | "text";
+        | "function"
+        | "method"
+        | "constant"
+        | "variable"
+        | "property"
+        | "field"
+        | "struct"
+        | "enum"
+        | "variant"
+        | "keyword"
+        | "snippet"
+        | "type"
+        | "text";
     detail: string | null;
     markdown: string | null;
     /** Is `insert` a snippet with places such as `${1:10}`? */
@@ -120,7 +131,15 @@ export interface OutlineItem {
     name: string;
     detail: string | null;
     kind:
-        | "constant" | "launch" | "result" | "block" | "function" | "struct" | "enum" | "field" | "variant"
+        | "constant"
+        | "launch"
+        | "result"
+        | "block"
+        | "function"
+        | "struct"
+        | "enum"
+        | "field"
+        | "variant"
         | "variable";
     place: Place;
     name_place: Place;
@@ -168,5 +187,5 @@ export interface Compiler {
     explain(code: string): string | null;
 }
 
-/** Loads the compiler; `wasm` is its address, its bytes or its module, `simc.wasm` beside this file by default. */
+/** Loads the compiler. `wasm` is its address, bytes or module; by default `simc.wasm` beside this file. */
 export function load(wasm?: string | URL | BufferSource | WebAssembly.Module): Promise<Compiler>;

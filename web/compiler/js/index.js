@@ -137,7 +137,7 @@ function crashed(error, { ask }) {
         deep
             ? {
                   message: "the model is nested too deeply, or too large, for the compiler in WebAssembly",
-                  help: "split long or deeply nested expressions with `let`, or compile it with the command `simc`",
+                  help: "split long or nested expressions with `let`, or use the command `simc`",
               }
             : {
                   message: `the compiler failed at \`${ask}\`: ${error.message}`,

@@ -70,7 +70,11 @@ pub(crate) fn build(places: &Places, options: &BuildOptions) -> Answer {
                 },
                 "mend what the diagnostics show",
             );
-            refusal.diagnostics = Some(write(editing::complaints(places, &found, editing::SOME_FIXES))?);
+            refusal.diagnostics = Some(write(editing::complaints(
+                places,
+                &found,
+                editing::SOME_FIXES,
+            ))?);
             return Err(refusal);
         }
     };

@@ -57,7 +57,7 @@ fn change(places: &Places, fix: Fix) -> Change {
     }
 }
 
-/// All complaints, each with the fixes that do mend it; a fix costs a compilation, so only that many get theirs.
+/// All complaints, each with the fixes that do mend it. A fix costs a compilation: only so many get theirs.
 pub(crate) fn check(places: &Places, with_fixes: usize) -> Vec<Complaint> {
     complaints(places, places.document.diagnostics(), with_fixes)
 }

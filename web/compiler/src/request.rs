@@ -72,7 +72,10 @@ pub fn answer(request: &str) -> String {
 
 fn unknown(why: &str) -> Refusal {
     let message = format!("the compiler does not know this request: {why}");
-    Refusal::new(message, "use the functions of the package `simc` and their options")
+    Refusal::new(
+        message,
+        "use the functions of the package `simc` and their options",
+    )
 }
 
 fn dispatch(request: Request) -> Answer {

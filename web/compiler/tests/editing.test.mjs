@@ -22,7 +22,10 @@ const at = (text, from = 0) => MODEL.indexOf(text, from);
 test("places are UTF-16 offsets", () => {
     const use = at("x * pull") + 4;
     assert.deepEqual(simc.definition(MODEL, use), { from: at("pull ="), to: at("pull =") + 4 });
-    assert.deepEqual(simc.references(MODEL, use).map(({ from }) => from), [at("pull ="), use]);
+    assert.deepEqual(
+        simc.references(MODEL, use).map(({ from }) => from),
+        [at("pull ="), use],
+    );
     const [mistake] = simc.check(MODEL.replace("* pull", "* pul"));
     assert.deepEqual([mistake.code, mistake.from, mistake.to], ["E0201", use, use + 3]);
 });
@@ -51,18 +54,25 @@ test("a mistake is mended by its action", () => {
     assert.equal(action.title, "Add `var`");
     const apply = (text, { from, to, insert }) => text.slice(0, from) + insert + text.slice(to);
     const mended = action.edits.reduceRight(apply, broken);
-    assert.deepEqual(simc.check(mended).filter(({ severity }) => severity === "error"), []);
+    assert.deepEqual(
+        simc.check(mended).filter(({ severity }) => severity === "error"),
+        [],
+    );
     assert.deepEqual(simc.codeActions(broken, 0, 1), []);
 });
 
 test("a name is renamed, or the reason said", () => {
     const edits = simc.rename(MODEL, at("x * pull") + 4, "decay");
-    assert.deepEqual(edits.map(({ insert }) => insert), ["decay", "decay"]);
+    assert.deepEqual(
+        edits.map(({ insert }) => insert),
+        ["decay", "decay"],
+    );
     assert.throws(() => simc.rename(MODEL, at("pull ="), "steps"), /is a word of the language/);
 });
 
 test("a text with syntax errors is not formatted, and no model is built of it", () => {
-    const refused = (error) => error instanceof SimcError && error.diagnostics.length === 1 && error.help !== "";
+    const refused = (error) =>
+        error instanceof SimcError && error.diagnostics.length === 1 && error.help !== "";
     assert.throws(() => simc.format("state x = (\n"), refused);
     assert.throws(() => simc.build("agents 10\nsteps x\n"), refused);
 });
@@ -77,7 +87,10 @@ test("options are checked", () => {
 test("every word has a class", () => {
     const tokens = simc.tokens(MODEL);
     const pull = tokens.filter(({ from, to }) => MODEL.slice(from, to) === "pull");
-    assert.deepEqual(pull.map((token) => token.class), ["macro", "macro"]);
+    assert.deepEqual(
+        pull.map((token) => token.class),
+        ["macro", "macro"],
+    );
 });
 
 test("codes are explained", () => {
@@ -86,10 +99,19 @@ test("codes are explained", () => {
 });
 
 test("texts of any kind end in an answer", () => {
-    const deep = (open, close, count) => `state x = ${open.repeat(count)}1.0${close.repeat(count)}\noutput x\n`;
+    const deep = (open, close, count) =>
+        `state x = ${open.repeat(count)}1.0${close.repeat(count)}\noutput x\n`;
     const texts = [
-        "", "\u0000", "\ud800", "(".repeat(100_000), deep("(", ")", 60), deep("-", "", 20_000), deep("max(1.0, ", ")", 4_000),
-        deep("1.0 + ", "", 200_000), "step {" + "if true {".repeat(3_000), "/*".repeat(50_000),
+        "",
+        "\u0000",
+        "\ud800",
+        "(".repeat(100_000),
+        deep("(", ")", 60),
+        deep("-", "", 20_000),
+        deep("max(1.0, ", ")", 4_000),
+        deep("1.0 + ", "", 200_000),
+        "step {" + "if true {".repeat(3_000),
+        "/*".repeat(50_000),
     ];
     for (const text of texts) {
         const found = simc.check(text);
@@ -113,13 +135,17 @@ test("a model of 5,000 lines is answered within two seconds", () => {
 test("an instance that ended is replaced, and the next request answered", async () => {
     // A module whose `answer` ends in a trap.
     const trap = Uint8Array.from([
-        0, 97, 115, 109, 1, 0, 0, 0, 1, 10, 2, 96, 1, 127, 1, 127, 96, 0, 1, 127, 3, 4, 3, 0, 1, 1, 5, 3, 1, 0, 1, 7, 36, 4,
-        6, 109, 101, 109, 111, 114, 121, 2, 0, 7, 114, 101, 113, 117, 101, 115, 116, 0, 0, 6, 97, 110, 115, 119, 101, 114, 0,
-        1, 5, 114, 101, 112, 108, 121, 0, 2, 10, 14, 3, 4, 0, 65, 0, 11, 3, 0, 0, 11, 4, 0, 65, 0, 11,
+        0, 97, 115, 109, 1, 0, 0, 0, 1, 10, 2, 96, 1, 127, 1, 127, 96, 0, 1, 127, 3, 4, 3, 0, 1, 1, 5, 3, 1,
+        0, 1, 7, 36, 4, 6, 109, 101, 109, 111, 114, 121, 2, 0, 7, 114, 101, 113, 117, 101, 115, 116, 0, 0, 6,
+        97, 110, 115, 119, 101, 114, 0, 1, 5, 114, 101, 112, 108, 121, 0, 2, 10, 14, 3, 4, 0, 65, 0, 11, 3, 0,
+        0, 11, 4, 0, 65, 0, 11,
     ]);
     const broken = await load(trap);
     for (let time = 0; time < 2; time += 1) {
-        assert.throws(() => broken.check("x"), (error) => error instanceof SimcError && /bug in simc/.test(error.help));
+        assert.throws(
+            () => broken.check("x"),
+            (error) => error instanceof SimcError && /bug in simc/.test(error.help),
+        );
     }
 });
 

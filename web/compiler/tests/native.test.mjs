@@ -9,7 +9,11 @@ const EXAMPLES = models("lang-examples");
 test("every example compiles to the kernel, manifest and program of `simc build`", async () => {
     assert.ok(EXAMPLES.length >= 32, `${EXAMPLES.length} examples`);
     for (const { path, source } of EXAMPLES) {
-        assert.deepEqual(simc.check(source).filter((one) => one.severity === "error"), [], path);
+        assert.deepEqual(
+            simc.check(source).filter((one) => one.severity === "error"),
+            [],
+            path,
+        );
         const built = simc.build(source, { ir: true, lines: true });
         assert.equal(built.wgsl, await native("build", path, "--emit", "wgsl"), path);
         assert.deepEqual(built.manifest, JSON.parse(await native("build", path, "--emit", "manifest")), path);
@@ -17,7 +21,10 @@ test("every example compiles to the kernel, manifest and program of `simc build`
         const [models, kernels] = [source.split("\n").length, built.wgsl.split("\n").length];
         assert.ok(built.lines.length > 0, path);
         for (const { model, first, last } of built.lines) {
-            assert.ok(model < models && first <= last && last < kernels, `${path}: ${model} ${first} ${last}`);
+            assert.ok(
+                model < models && first <= last && last < kernels,
+                `${path}: ${model} ${first} ${last}`,
+            );
         }
     }
 });
@@ -29,18 +36,30 @@ test("every example is in canonical style, or becomes what `simc fmt` makes of i
 /** A complaint of `simc check --json` as the module writes it. */
 function asModule(source, { code, severity, message, label, span, related, help, fixes }) {
     const starts = [0];
-    for (let from = source.indexOf("\n"); from >= 0; from = source.indexOf("\n", from + 1)) starts.push(from + 1);
+    for (let from = source.indexOf("\n"); from >= 0; from = source.indexOf("\n", from + 1))
+        starts.push(from + 1);
     // A column counts characters, from 1.
     const at = (line, column) => {
         const characters = Array.from(source.slice(starts[line - 1]));
         return starts[line - 1] + characters.slice(0, column - 1).join("").length;
     };
-    const place = (found) => ({ from: at(found.startLine, found.startColumn), to: at(found.endLine, found.endColumn) });
+    const place = (found) => ({
+        from: at(found.startLine, found.startColumn),
+        to: at(found.endLine, found.endColumn),
+    });
     const labels = label === null ? [] : [{ ...place(span), text: label }];
     for (const one of related) labels.push({ ...place(one.span), text: one.message });
     return {
-        code, severity, message, ...place(span), labels, help,
-        fixes: fixes.map(({ title, edits }) => ({ title, edits: edits.map(({ span, text }) => ({ ...place(span), insert: text })) })),
+        code,
+        severity,
+        message,
+        ...place(span),
+        labels,
+        help,
+        fixes: fixes.map(({ title, edits }) => ({
+            title,
+            edits: edits.map(({ span, text }) => ({ ...place(span), insert: text })),
+        })),
     };
 }
 

@@ -25,7 +25,9 @@ export async function native(...parameters) {
 
 /** The models of a folder, with their text. */
 export function models(folder) {
-    const names = readdirSync(join(ROOT, folder)).filter((name) => name.endsWith(".sim")).sort();
+    const names = readdirSync(join(ROOT, folder))
+        .filter((name) => name.endsWith(".sim"))
+        .sort();
     return names.map((name) => {
         const path = `${folder}/${name}`;
         return { name, path, source: readFileSync(join(ROOT, path), "utf8") };

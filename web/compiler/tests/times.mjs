@@ -17,7 +17,9 @@ const times = models("lang-examples").map(({ name, source }) => {
 });
 times.sort((a, b) => b.median - a.median);
 for (const { name, first, median } of times) {
-    console.log(`${name.padEnd(26)} ${median.toFixed(1).padStart(7)} ms (the first time ${first.toFixed(1)} ms)`);
+    console.log(
+        `${name.padEnd(26)} ${median.toFixed(1).padStart(7)} ms (the first time ${first.toFixed(1)} ms)`,
+    );
 }
 const slow = times.filter(({ median }) => median > 30).length;
 console.log(`${times.length - slow} of ${times.length} examples within 30 ms`);

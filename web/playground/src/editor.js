@@ -1,13 +1,25 @@
 // The editor of the model: CodeMirror, which asks the compiler's worker.
 
-import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap, snippet } from "@codemirror/autocomplete";
+import {
+    autocompletion,
+    closeBrackets,
+    closeBracketsKeymap,
+    completionKeymap,
+    snippet,
+} from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { bracketMatching, foldGutter, foldKeymap, indentOnInput, indentUnit } from "@codemirror/language";
 import { forceLinting, lintGutter, linter, lintKeymap, nextDiagnostic } from "@codemirror/lint";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
 import { Compartment, EditorState, StateEffect, StateField } from "@codemirror/state";
 import {
-    Decoration, drawSelection, EditorView, highlightActiveLine, highlightActiveLineGutter, hoverTooltip, keymap,
+    Decoration,
+    drawSelection,
+    EditorView,
+    highlightActiveLine,
+    highlightActiveLineGutter,
+    hoverTooltip,
+    keymap,
     lineNumbers,
 } from "@codemirror/view";
 import { highlighting, sim } from "./language.js";
@@ -28,7 +40,16 @@ const tokenMarks = StateField.define({
 });
 
 /** Names of states, params and so on, which only the compiler can tell apart. */
-const SHOWN = new Set(["macro", "property", "enumMember", "struct", "enum", "method", "parameter", "variable"]);
+const SHOWN = new Set([
+    "macro",
+    "property",
+    "enumMember",
+    "struct",
+    "enum",
+    "method",
+    "parameter",
+    "variable",
+]);
 
 function marksOf(tokens, length) {
     const marks = [];
@@ -43,7 +64,10 @@ function marksOf(tokens, length) {
 const KINDS = { snippet: "keyword", struct: "class", field: "property", variant: "enum" };
 
 export class ModelEditor {
-    /** `onChange(source, diagnostics)` is called when the compiler has read a change; `onCursor(line)`, `onTyping()`. */
+    /**
+     * `onChange(source, diagnostics)` is called when the compiler has read a change, `onCursor(line)` and
+     * `onTyping()` at once.
+     */
     constructor({ parent, compiler, onChange, onCursor, onTyping }) {
         this.compiler = compiler;
         this.onChange = onChange;
@@ -67,10 +91,24 @@ export class ModelEditor {
         return EditorState.create({
             doc,
             extensions: [
-                lineNumbers(), lintGutter(), foldGutter(), history(), drawSelection(), indentOnInput(),
-                indentUnit.of("    "), bracketMatching(), closeBrackets(), highlightActiveLine(),
-                highlightActiveLineGutter(), highlightSelectionMatches(), search({ top: true }),
-                EditorState.tabSize.of(4), sim, highlighting, tokenMarks, this.wrapping.of([]),
+                lineNumbers(),
+                lintGutter(),
+                foldGutter(),
+                history(),
+                drawSelection(),
+                indentOnInput(),
+                indentUnit.of("    "),
+                bracketMatching(),
+                closeBrackets(),
+                highlightActiveLine(),
+                highlightActiveLineGutter(),
+                highlightSelectionMatches(),
+                search({ top: true }),
+                EditorState.tabSize.of(4),
+                sim,
+                highlighting,
+                tokenMarks,
+                this.wrapping.of([]),
                 EditorView.contentAttributes.of({ "aria-label": "Model", spellcheck: "false" }),
                 linter((view) => this.#lint(view), { delay: PAUSE }),
                 hoverTooltip((view, at) => this.#hover(view, at)),
@@ -80,8 +118,14 @@ export class ModelEditor {
                     { key: "Mod-.", preventDefault: true, run: (view) => nextDiagnostic(view) },
                     { key: "F12", run: () => (this.#definition(), true) },
                     { key: "F2", run: () => (this.#rename(), true) },
-                    ...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...foldKeymap,
-                    ...completionKeymap, ...lintKeymap, indentWithTab,
+                    ...closeBracketsKeymap,
+                    ...defaultKeymap,
+                    ...searchKeymap,
+                    ...historyKeymap,
+                    ...foldKeymap,
+                    ...completionKeymap,
+                    ...lintKeymap,
+                    indentWithTab,
                 ]),
                 EditorView.updateListener.of((update) => {
                     if (update.docChanged) this.onTyping();
@@ -132,9 +176,9 @@ export class ModelEditor {
     /** A complaint in words. */
     explanation(one) {
         const line = (at) => this.view.state.doc.lineAt(Math.min(at, this.view.state.doc.length)).number;
-        const related = one.labels.slice(1).map((label) =>
-            element("div", { class: "related" }, `line ${line(label.from)}: ${label.text}`),
-        );
+        const related = one.labels
+            .slice(1)
+            .map((label) => element("div", { class: "related" }, `line ${line(label.from)}: ${label.text}`));
         const first = one.labels[0]?.text;
         return element(
             "div",
@@ -156,7 +200,10 @@ export class ModelEditor {
     go(from, to = from) {
         const { length } = this.view.state.doc;
         const selection = { anchor: Math.min(from, length), head: Math.min(to, length) };
-        this.view.dispatch({ selection, effects: EditorView.scrollIntoView(selection.anchor, { y: "center" }) });
+        this.view.dispatch({
+            selection,
+            effects: EditorView.scrollIntoView(selection.anchor, { y: "center" }),
+        });
         this.view.focus();
     }
 
@@ -181,7 +228,9 @@ export class ModelEditor {
         const word = context.matchBefore(/\w*/);
         const behindDot = context.matchBefore(/\.\w*/);
         if (!context.explicit && !behindDot && (!word || word.from === word.to)) return null;
-        const found = await this.compiler.ask("complete", context.state.doc.toString(), context.pos).catch(() => []);
+        const found = await this.compiler
+            .ask("complete", context.state.doc.toString(), context.pos)
+            .catch(() => []);
         if (context.aborted || found.length === 0) return null;
         const { from } = found[0];
         return {

@@ -29,7 +29,10 @@ export class Gallery {
     }
 
     async load({ source, tables }) {
-        const each = Object.entries(tables).map(async ([name, file]) => [name, await (await fetch(`data/${file}`)).text()]);
+        const each = Object.entries(tables).map(async ([name, file]) => [
+            name,
+            await (await fetch(`data/${file}`)).text(),
+        ]);
         return { source, files: Object.fromEntries(await Promise.all(each)) };
     }
 
@@ -46,7 +49,16 @@ export class Gallery {
             this.dialog.close();
             this.onOpen(example);
         };
-        return element("li", {}, element("button", { type: "button", "data-name": example.name, onclick: choose }, element("strong", {}, example.name), element("span", {}, example.title)));
+        return element(
+            "li",
+            {},
+            element(
+                "button",
+                { type: "button", "data-name": example.name, onclick: choose },
+                element("strong", {}, example.name),
+                element("span", {}, example.title),
+            ),
+        );
     }
 
     #filter(text) {

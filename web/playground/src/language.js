@@ -6,7 +6,8 @@ import { WORDS } from "./words.js";
 
 const classes = new Map();
 const classify = (roles, style) => {
-    for (const role of roles) for (const word of WORDS[role]) if (!classes.has(word)) classes.set(word, style);
+    for (const role of roles)
+        for (const word of WORDS[role]) if (!classes.has(word)) classes.set(word, style);
 };
 classify(["declaration", "phase"], "definitionKeyword");
 classify(["binding"], "modifier");
@@ -17,7 +18,8 @@ classify(["type"], "typeName");
 const calls = new Set(["function", "fold", "draw"].flatMap((role) => WORDS[role]));
 const values = new Set(WORDS.value);
 
-const NUMBER = /^(?:0[xX][0-9a-fA-F_]+u?|(?:\d[\d_]*)?\.\d[\d_]*(?:[eE][+-]?\d+)?|\d[\d_]*\.?(?!\.)(?:[eE][+-]?\d+)?u?)/;
+const NUMBER =
+    /^(?:0[xX][0-9a-fA-F_]+u?|(?:\d[\d_]*)?\.\d[\d_]*(?:[eE][+-]?\d+)?|\d[\d_]*\.?(?!\.)(?:[eE][+-]?\d+)?u?)/;
 
 /** Steps over a comment or text that several languages have; its style, or nothing. */
 function common(stream, state) {
@@ -66,8 +68,10 @@ export const sim = StreamLanguage.define({
 });
 
 const KERNEL_WORDS = new Set(
-    ("alias break case const continue continuing default diagnostic discard else enable fn for if let loop " +
-        "override requires return struct switch var while").split(" "),
+    (
+        "alias break case const continue continuing default diagnostic discard else enable fn for if let " +
+        "loop override requires return struct switch var while"
+    ).split(" "),
 );
 const KERNEL_TYPES = /^(?:f32|i32|u32|bool|array|atomic|ptr|vec[234][fiuh]?|mat[234]x[234]f?)$/;
 

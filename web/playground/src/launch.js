@@ -19,7 +19,8 @@ function whole(field, name, least, most) {
     const value = Number(field.value.replaceAll("_", "").trim());
     const right = field.value.trim() !== "" && Number.isInteger(value) && value >= least && value <= most;
     field.setAttribute("aria-invalid", right ? "false" : "true");
-    if (!right) throw new Error(`\`${name}\` must be a whole number from ${grouped(least)} to ${grouped(most)}`);
+    if (!right)
+        throw new Error(`\`${name}\` must be a whole number from ${grouped(least)} to ${grouped(most)}`);
     return value;
 }
 
@@ -36,7 +37,11 @@ export class LaunchForm {
     /** Shows a model's own size; what a user has set stays. */
     show(manifest, { given, files } = {}) {
         const world = manifest.world?.members ?? (manifest.world ? 100 : undefined);
-        const own = { agents: manifest.agents ?? 10_000, steps: manifest.steps ?? (manifest.has_step ? 100 : 0), world };
+        const own = {
+            agents: manifest.agents ?? 10_000,
+            steps: manifest.steps ?? (manifest.has_step ? 100 : 0),
+            world,
+        };
         const signature = JSON.stringify([manifest.agents, manifest.steps, world, manifest.data]);
         if (signature === this.signature && !given && !files) return;
         const fresh = signature !== this.signature || given;
@@ -51,7 +56,7 @@ export class LaunchForm {
             if (given) this.fields.seed.value = String(given.seed ?? 0);
             this.note.textContent =
                 manifest.agents !== null && agents < manifest.agents
-                    ? `The model has ${manifest.agents.toLocaleString("en")} agents; here it begins with fewer, for a quick answer.`
+                    ? `The model has ${manifest.agents.toLocaleString("en")} agents; here it begins with fewer.`
                     : "";
         }
         this.fields.world.parentElement.hidden = !this.hasWorld;
@@ -63,7 +68,11 @@ export class LaunchForm {
         const names = new Set(manifest.data.map((table) => table.name));
         for (const name of [...this.data.keys()]) if (!names.has(name)) this.data.delete(name);
         for (const [name, text] of Object.entries(files ?? {})) {
-            if (names.has(name)) this.#take(manifest.data.find((table) => table.name === name), text);
+            if (names.has(name))
+                this.#take(
+                    manifest.data.find((table) => table.name === name),
+                    text,
+                );
         }
         this.tables.replaceChildren(...manifest.data.map((table) => this.#table(table)));
     }
@@ -71,8 +80,16 @@ export class LaunchForm {
     #table(table) {
         const shape = table.shape.map((length) => (length === 0 ? "rows" : length)).join(" × ");
         const known = this.data.get(table.name);
-        const say = element("span", { class: known ? "quiet" : "problem", role: "status" }, known ? `${grouped(known.rows)} rows` : "a CSV file is needed");
-        const input = element("input", { type: "file", accept: ".csv,text/csv,text/plain", "aria-label": `Table ${table.name}` });
+        const say = element(
+            "span",
+            { class: known ? "quiet" : "problem", role: "status" },
+            known ? `${grouped(known.rows)} rows` : "a CSV file is needed",
+        );
+        const input = element("input", {
+            type: "file",
+            accept: ".csv,text/csv,text/plain",
+            "aria-label": `Table ${table.name}`,
+        });
         input.addEventListener("change", async () => {
             const [file] = input.files;
             if (!file) return;
@@ -85,7 +102,13 @@ export class LaunchForm {
                 [say.className, say.textContent] = ["problem", error.message];
             }
         });
-        return element("div", { class: "table" }, element("span", { title: table.doc || null }, `table ${table.name}: ${table.scalar} [${shape}]`), input, say);
+        return element(
+            "div",
+            { class: "table" },
+            element("span", { title: table.doc || null }, `table ${table.name}: ${table.scalar} [${shape}]`),
+            input,
+            say,
+        );
     }
 
     #take(table, text) {

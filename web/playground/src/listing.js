@@ -22,7 +22,12 @@ export class Listing {
     constructor({ parent, label, language = [], onLine }) {
         this.onLine = onLine;
         this.extensions = [
-            lineNumbers(), EditorState.readOnly.of(true), search({ top: true }), marked, highlighting, language,
+            lineNumbers(),
+            EditorState.readOnly.of(true),
+            search({ top: true }),
+            marked,
+            highlighting,
+            language,
             EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
             keymap.of([...defaultKeymap, ...searchKeymap]),
             EditorView.domEventHandlers({

@@ -39,15 +39,23 @@ class Playground {
             onCursor: () => this.#follow(),
             onTyping: () => get("verdict").setAttribute("data-stale", ""),
         });
-        const listing = (id, label, more) => new Listing({ parent: get(id).querySelector(".listing"), label, ...more });
+        const listing = (id, label, more) =>
+            new Listing({ parent: get(id).querySelector(".listing"), label, ...more });
         this.listings = {
             wgsl: listing("wgsl", "Kernel in WGSL", { language: wgsl, onLine: (line) => this.#back(line) }),
             ir: listing("ir", "Optimised program"),
             manifest: listing("manifest", "Manifest"),
         };
         this.parameters = new Parameters({ parent: get("params"), onChange: () => this.#moved() });
-        const fields = Object.fromEntries(["agents", "steps", "world", "seed", "backend"].map((id) => [id, get(id)]));
-        this.launch = new LaunchForm({ fields, note: get("size-note"), tables: get("tables"), onChange: () => this.#moved() });
+        const fields = Object.fromEntries(
+            ["agents", "steps", "world", "seed", "backend"].map((id) => [id, get(id)]),
+        );
+        this.launch = new LaunchForm({
+            fields,
+            note: get("size-note"),
+            tables: get("tables"),
+            onChange: () => this.#moved(),
+        });
         this.plane = new PlaneView({ root: get("plane"), run: (...what) => this.#runPlane(...what) });
         this.tabs = new Tabs(document.querySelector("nav"), () => this.#shown());
         this.gallery = new Gallery(get("examples"), (example) => this.#openExample(example));
@@ -61,12 +69,16 @@ class Playground {
         get("save").onclick = () => this.#save();
         get("launch").onsubmit = (event) => (event.preventDefault(), this.run());
         get("stop").onclick = () => this.running?.abort();
-        document.addEventListener("keydown", (event) => {
-            if ((event.ctrlKey || event.metaKey) && event.key === "Enter") {
-                event.preventDefault();
-                this.run();
-            }
-        }, true);
+        document.addEventListener(
+            "keydown",
+            (event) => {
+                if ((event.ctrlKey || event.metaKey) && event.key === "Enter") {
+                    event.preventDefault();
+                    this.run();
+                }
+            },
+            true,
+        );
         window.addEventListener("hashchange", () => this.#openLink());
         window.addEventListener("theme", () => this.results && this.#show(this.results));
     }
@@ -95,7 +107,8 @@ class Playground {
 
     async #openExample(example) {
         if (!example) return;
-        if (location.hash && this.ownHash !== undefined) history.replaceState(null, "", location.pathname + location.search);
+        if (location.hash && this.ownHash !== undefined)
+            history.replaceState(null, "", location.pathname + location.search);
         const { source, files } = await this.gallery.load(example);
         this.#open(source, undefined, files);
         get("editor").dataset.example = example.name;
@@ -118,7 +131,11 @@ class Playground {
     notice(text) {
         const place = get("notice");
         place.hidden = !text;
-        const close = element("button", { type: "button", "aria-label": "Close", onclick: () => this.notice() }, "✕");
+        const close = element(
+            "button",
+            { type: "button", "aria-label": "Close", onclick: () => this.notice() },
+            "✕",
+        );
         place.replaceChildren(...(text ? [element("span", {}, text), close] : []));
     }
 
@@ -170,20 +187,44 @@ class Playground {
         const count = (number, word) => (number === 0 ? [] : [`${number} ${word}${number === 1 ? "" : "s"}`]);
         const said = [...count(errors, "mistake"), ...count(warnings, "warning")].join(", ");
         const place = get("verdict");
-        place.textContent = this.built ? `${said || "No mistakes"}. Compiled in ${this.built.milliseconds.toFixed(1)} ms.` : `${said}.`;
+        place.textContent = this.built
+            ? `${said || "No mistakes"}. Compiled in ${this.built.milliseconds.toFixed(1)} ms.`
+            : `${said}.`;
     }
 
     #problems(found) {
-        const line = (at) => this.editor.view.state.doc.lineAt(Math.min(at, this.editor.view.state.doc.length)).number;
+        const line = (at) =>
+            this.editor.view.state.doc.lineAt(Math.min(at, this.editor.view.state.doc.length)).number;
         const item = (one) => {
-            const go = element("button", { type: "button", class: "place", onclick: () => this.#goTo(one) }, `line ${line(one.from)} `, this.editor.explanation(one));
-            const fixes = one.fixes.map((fix) =>
-                element("button", { type: "button", class: "fix", onclick: () => this.editor.apply(fix.edits) }, fix.title),
+            const go = element(
+                "button",
+                { type: "button", class: "place", onclick: () => this.#goTo(one) },
+                `line ${line(one.from)} `,
+                this.editor.explanation(one),
             );
-            const explain = one.code ? element("button", { type: "button", class: "fix", onclick: (event) => this.#explain(one.code, event.target) }, "Explain") : null;
+            const fixes = one.fixes.map((fix) =>
+                element(
+                    "button",
+                    { type: "button", class: "fix", onclick: () => this.editor.apply(fix.edits) },
+                    fix.title,
+                ),
+            );
+            const explain = one.code
+                ? element(
+                      "button",
+                      {
+                          type: "button",
+                          class: "fix",
+                          onclick: (event) => this.#explain(one.code, event.target),
+                      },
+                      "Explain",
+                  )
+                : null;
             return element("li", { class: one.severity }, go, ...fixes, explain);
         };
-        get("problems").querySelector("ol").replaceChildren(...found.slice(0, 50).map(item));
+        get("problems")
+            .querySelector("ol")
+            .replaceChildren(...found.slice(0, 50).map(item));
     }
 
     async #explain(code, button) {
@@ -242,9 +283,14 @@ class Playground {
             const hash = await encode({ source: this.editor.source, launch: { ...size, params } });
             this.ownHash = hash;
             history.replaceState(null, "", hash);
-            const copied = await navigator.clipboard?.writeText(location.href).then(() => true, () => false);
+            const copied = await navigator.clipboard?.writeText(location.href).then(
+                () => true,
+                () => false,
+            );
             const tables = this.built?.manifest.data.length ? " Tables are not part of it." : "";
-            this.notice(`${copied ? "The link is copied" : "The link is in the address bar"} (${location.href.length.toLocaleString("en")} characters).${tables}`);
+            const length = `${location.href.length.toLocaleString("en")} characters`;
+            const where = copied ? "The link is copied" : "The link is in the address bar";
+            this.notice(`${where} (${length}).${tables}`);
         } catch (error) {
             this.notice(`There is no link: ${error.message}.`);
         }
@@ -290,7 +336,15 @@ class Playground {
             const data = this.launch.tablesOf(manifest);
             this.hasRun = true;
             const timer = setTimeout(() => this.#progress(0), 200);
-            const launch = { ...size, backend, params, data, keepStates: false, signal: running.signal, progress: (done, all) => this.#progress(all > 0 ? done / all : 0) };
+            const launch = {
+                ...size,
+                backend,
+                params,
+                data,
+                keepStates: false,
+                signal: running.signal,
+                progress: (done, all) => this.#progress(all > 0 ? done / all : 0),
+            };
             const run = await runner.run(source, launch).finally(() => clearTimeout(timer));
             this.results = { run, manifest };
             this.#show(this.results);
@@ -330,15 +384,27 @@ class Playground {
             return;
         }
         const help = error.help ? element("div", { class: "quiet" }, error.help) : null;
-        get("status").replaceChildren(element("div", { class: "failure" }, element("pre", {}, error.message), help));
+        get("status").replaceChildren(
+            element("div", { class: "failure" }, element("pre", {}, error.message), help),
+        );
     }
 
     async #runPlane(source, launch, signal) {
-        if (!this.built || this.built.source !== this.editor.source) throw new Error("the model has mistakes, which are listed below it");
+        if (!this.built || this.built.source !== this.editor.source)
+            throw new Error("the model has mistakes, which are listed below it");
         const { size, backend, params } = this.#launch();
         const data = this.launch.tablesOf(this.built.manifest);
         const own = source(this.editor.source, this.built.manifest, size);
-        return runner.runOnce(own.source, { ...size, ...own.size, backend, params, data, keepOutputs: false, statistics: false, signal });
+        return runner.runOnce(own.source, {
+            ...size,
+            ...own.size,
+            backend,
+            params,
+            data,
+            keepOutputs: false,
+            statistics: false,
+            signal,
+        });
     }
 }
 

@@ -38,7 +38,12 @@ export function markdown(text) {
             if (/^-{3,}$/.test(lines[0])) lines.shift();
             const list = lines.length > 0 && lines.every((line) => /^(?:[-*] |\s+)/.test(line));
             const block = element(list ? "ul" : "p");
-            const items = list ? lines.join("\n").split(/^[-*] /m).filter((item) => item.trim()) : [lines.join(" ")];
+            const items = list
+                ? lines
+                      .join("\n")
+                      .split(/^[-*] /m)
+                      .filter((item) => item.trim())
+                : [lines.join(" ")];
             for (const item of items) {
                 const into = list ? block.appendChild(element("li")) : block;
                 inline(item.replace(/\s*\n\s*/g, " ").replace(/^#+ /, ""), into);

@@ -3,7 +3,12 @@
 import { element } from "./markdown.js";
 
 const words = new DataView(new ArrayBuffer(4));
-const decode = { f32: (bits) => (words.setUint32(0, bits), words.getFloat32(0)), i32: (bits) => bits | 0, u32: (bits) => bits >>> 0, bool: (bits) => bits !== 0 };
+const decode = {
+    f32: (bits) => (words.setUint32(0, bits), words.getFloat32(0)),
+    i32: (bits) => bits | 0,
+    u32: (bits) => bits >>> 0,
+    bool: (bits) => bits !== 0,
+};
 
 /** A float of 32 bits with the fewest digits that say it. */
 export function short(value) {
@@ -28,7 +33,8 @@ const isWhole = (param) => param.scalar === "i32" || param.scalar === "u32";
 
 /** Where a slider goes: the param's range, else around its default. */
 function span(param, value) {
-    if (param.range && param.range.every(Number.isFinite) && param.range[1] - param.range[0] < 1e7) return param.range;
+    if (param.range && param.range.every(Number.isFinite) && param.range[1] - param.range[0] < 1e7)
+        return param.range;
     if (isWhole(param)) return [Math.min(0, 2 * value), Math.max(10, 2 * Math.abs(value))];
     return value === 0 ? [-1, 1] : [Math.min(0, 2 * value), Math.max(0, 2 * value)];
 }
@@ -37,7 +43,8 @@ function span(param, value) {
 export function read(param, text) {
     const parts = text.split(/[\s,[\]()]+/).filter((part) => part !== "");
     const count = param.shape.reduce((product, length) => product * length, 1) * param.components;
-    if (parts.length !== count) return { why: count === 1 ? "a number is missing" : `${count} numbers are needed` };
+    if (parts.length !== count)
+        return { why: count === 1 ? "a number is missing" : `${count} numbers are needed` };
     const values = [];
     for (const part of parts) {
         if (param.variants.length > 0) {
@@ -54,9 +61,11 @@ export function read(param, text) {
         const value = Number(part.replaceAll("_", ""));
         if (!Number.isFinite(value)) return { why: `\`${part}\` is no number` };
         if (isWhole(param) && !Number.isInteger(value)) return { why: `\`${part}\` is no whole number` };
-        if (param.scalar === "f32" && !Number.isFinite(Math.fround(value))) return { why: `\`${part}\` is too large` };
+        if (param.scalar === "f32" && !Number.isFinite(Math.fround(value)))
+            return { why: `\`${part}\` is too large` };
         if (param.scalar === "u32" && (value < 0 || value > 0xffffffff)) return { why: "0 to 4,294,967,295" };
-        if (param.scalar === "i32" && value !== (value | 0)) return { why: "-2,147,483,648 to 2,147,483,647" };
+        if (param.scalar === "i32" && value !== (value | 0))
+            return { why: "-2,147,483,648 to 2,147,483,647" };
         if (param.range && (value < param.range[0] || value > param.range[1])) {
             return { why: `${short(param.range[0])} to ${short(param.range[1])}` };
         }
@@ -67,7 +76,9 @@ export function read(param, text) {
 
 const shown = (param, values) => {
     if (param.variants.length > 0) return values.map((value) => param.variants[value]).join(", ");
-    return values.map((value) => (typeof value === "number" && param.scalar === "f32" ? short(value) : value)).join(", ");
+    return values
+        .map((value) => (typeof value === "number" && param.scalar === "f32" ? short(value) : value))
+        .join(", ");
 };
 
 export class Parameters {
@@ -98,20 +109,31 @@ export class Parameters {
         const values = kept || normal;
         const name = `param-${param.name}`;
         const field = element("input", {
-            id: name, type: "text", inputmode: "decimal", autocomplete: "off", spellcheck: "false",
+            id: name,
+            type: "text",
+            inputmode: "decimal",
+            autocomplete: "off",
+            spellcheck: "false",
             "aria-describedby": `${name}-error`,
         });
         field.value = values ? shown(param, values) : "";
         const problem = element("span", { class: "problem", id: `${name}-error`, role: "status" });
         const row = { param, field, problem, normal };
         const label = element("label", { for: name, title: param.doc || null }, param.name);
-        const reset = element("button", {
-            type: "button", class: "reset", title: "Back to the model's default", "aria-label": `Reset ${param.name}`,
-            onclick: () => {
-                field.value = normal ? shown(param, normal) : "";
-                this.#moved(row, false);
+        const reset = element(
+            "button",
+            {
+                type: "button",
+                class: "reset",
+                title: "Back to the model's default",
+                "aria-label": `Reset ${param.name}`,
+                onclick: () => {
+                    field.value = normal ? shown(param, normal) : "";
+                    this.#moved(row, false);
+                },
             },
-        }, "↺");
+            "↺",
+        );
         field.addEventListener("input", () => this.#moved(row, false));
         const control = this.#control(row, values);
         row.reset = reset;
@@ -119,7 +141,16 @@ export class Parameters {
         this.#judge(row);
         const doc = param.doc ? element("div", { class: "doc" }, param.doc) : null;
         const variants = param.variants.length > 0 || param.scalar === "bool";
-        return element("div", { class: variants ? "param choice" : "param" }, label, control, field, reset, problem, doc);
+        return element(
+            "div",
+            { class: variants ? "param choice" : "param" },
+            label,
+            control,
+            field,
+            reset,
+            problem,
+            doc,
+        );
     }
 
     #control(row, values) {
@@ -127,7 +158,11 @@ export class Parameters {
         if (!isSingle(param)) return null;
         if (param.variants.length > 0 || param.scalar === "bool") {
             const options = param.variants.length > 0 ? param.variants : ["false", "true"];
-            const select = element("select", { "aria-label": param.name }, ...options.map((one) => element("option", {}, one)));
+            const select = element(
+                "select",
+                { "aria-label": param.name },
+                ...options.map((one) => element("option", {}, one)),
+            );
             select.value = field.value;
             field.hidden = true;
             select.addEventListener("change", () => {
@@ -139,7 +174,13 @@ export class Parameters {
         }
         const [least, most] = span(param, row.normal?.[0] ?? values?.[0] ?? 1);
         const step = isWhole(param) ? 1 : (most - least) / 400;
-        const slider = element("input", { type: "range", min: least, max: most, step, "aria-label": param.name });
+        const slider = element("input", {
+            type: "range",
+            min: least,
+            max: most,
+            step,
+            "aria-label": param.name,
+        });
         slider.value = values?.[0] ?? least;
         slider.addEventListener("input", () => {
             const value = Number(slider.value);

@@ -12,7 +12,14 @@ export class PlaneView {
         const get = (id) => root.querySelector(`#${id}`);
         this.root = root;
         this.runModel = run;
-        this.controls = { x: get("plane-x"), y: get("plane-y"), button: get("animate"), frame: get("frame"), step: get("frame-step"), canvas: get("canvas") };
+        this.controls = {
+            x: get("plane-x"),
+            y: get("plane-y"),
+            button: get("animate"),
+            frame: get("frame"),
+            step: get("frame-step"),
+            canvas: get("canvas"),
+        };
         this.plane = new Plane(this.controls.canvas, { onFrame: () => this.#framed() });
         this.controls.button.onclick = () => this.#pressed();
         this.controls.frame.oninput = () => {
@@ -33,7 +40,10 @@ export class PlaneView {
         this.columns = columns;
         this.clear();
         const [x, y] = position ?? columns;
-        for (const [select, chosen] of [[this.controls.x, x], [this.controls.y, y]]) {
+        for (const [select, chosen] of [
+            [this.controls.x, x],
+            [this.controls.y, y],
+        ]) {
             select.replaceChildren(...columns.map((column) => element("option", {}, column.label)));
             if (chosen) select.value = chosen.label;
         }
@@ -92,7 +102,8 @@ export class PlaneView {
         const { button, frame, step } = this.controls;
         button.textContent = this.plane.playing ? "Pause" : "Play";
         frame.value = this.plane.frame;
-        if (this.plane.data) step.textContent = `step ${this.plane.data.steps[this.plane.frame].toLocaleString("en")}`;
+        if (this.plane.data)
+            step.textContent = `step ${this.plane.data.steps[this.plane.frame].toLocaleString("en")}`;
     }
 }
 
@@ -108,7 +119,9 @@ function framesOf(run, { state, component, components }) {
     const width = series.values.length / steps.length;
     const frames = steps.map((_, sample) => {
         const row = series.values.subarray(sample * width, (sample + 1) * width);
-        return components === 1 ? Float32Array.from(row) : Float32Array.from(row.filter((_, at) => at % components === component));
+        return components === 1
+            ? Float32Array.from(row)
+            : Float32Array.from(row.filter((_, at) => at % components === component));
     });
     return { frames, steps };
 }

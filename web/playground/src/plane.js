@@ -10,7 +10,10 @@ export function axes(manifest) {
         if (state.shape.length > 0 || state.scalar === "bool" || /[^\w]/.test(state.name)) continue;
         const parts = state.components > 1 ? ["x", "y", "z", "w"].slice(0, state.components) : [""];
         const own = parts.map((part, component) => ({
-            label: part ? `${state.name}.${part}` : state.name, state: state.name, component, components: state.components,
+            label: part ? `${state.name}.${part}` : state.name,
+            state: state.name,
+            component,
+            components: state.components,
         }));
         columns.push(...own);
         if (!position && own.length > 1 && POSITION.test(state.name)) position = [own[0], own[1]];
@@ -23,7 +26,9 @@ export function axes(manifest) {
 /** The model with a record of states, which samples them every `every` steps. */
 export function recording(source, states, every, records) {
     const missing = [...new Set(states)].filter((state) => !records.includes(`plane_${state}`));
-    return source + missing.map((state) => `\nrecord plane_${state} = ${state} every ${every}`).join("") + "\n";
+    return (
+        source + missing.map((state) => `\nrecord plane_${state} = ${state} every ${every}`).join("") + "\n"
+    );
 }
 
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -43,7 +48,7 @@ export class Plane {
         this.playing = false;
     }
 
-    /** `x` and `y` are arrays of one Float32Array per frame; `equal` scales them alike, as a plane has them. */
+    /** `x` and `y` are arrays of one Float32Array per frame; `equal` scales them alike, as in a plane. */
     show({ x, y, steps, equal }) {
         this.data = { x, y, steps };
         this.frame = 0;
@@ -111,7 +116,10 @@ export class Plane {
         context.scale(scale, scale);
         context.clearRect(0, 0, width, height);
         const [left, bottom, margin] = [44, 24, 8];
-        const { x: [x0, x1], y: [y0, y1] } = this.range;
+        const {
+            x: [x0, x1],
+            y: [y0, y1],
+        } = this.range;
         const px = (value) => left + ((value - x0) / (x1 - x0)) * (width - left - margin);
         const py = (value) => height - bottom - ((value - y0) / (y1 - y0)) * (height - bottom - margin);
         context.font = "12px system-ui";

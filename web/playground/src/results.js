@@ -28,7 +28,8 @@ function spellings(field) {
     for (const length of field.shape) {
         names = names.flatMap((name) => Array.from({ length }, (_, k) => `${name}[${k}]`));
     }
-    if (field.components > 1) names = names.flatMap((name) => PARTS.slice(0, field.components).map((part) => `${name}.${part}`));
+    if (field.components > 1)
+        names = names.flatMap((name) => PARTS.slice(0, field.components).map((part) => `${name}.${part}`));
     return names;
 }
 
@@ -38,7 +39,11 @@ export function show(parent, run, manifest) {
     parent.replaceChildren();
     const outputs = [
         ...manifest.outputs.map((field) => ({ field, values: run.outputs[field.name], of: "" })),
-        ...(manifest.world?.outputs ?? []).map((field) => ({ field, values: run.worldOutputs[field.name], of: "world" })),
+        ...(manifest.world?.outputs ?? []).map((field) => ({
+            field,
+            values: run.worldOutputs[field.name],
+            of: "world",
+        })),
     ].filter(({ values }) => values !== undefined);
     if (run.statistics) parent.append(table(outputs, run.statistics));
     const plots = element("div", { class: "plots" });
@@ -59,14 +64,42 @@ function table(outputs, statistics) {
         for (const [k, one] of found.slice(0, 64).entries()) {
             const nan = one.nan > 0 ? ` (${grouped(one.nan)} NaN)` : "";
             const cells = [
-                `${of ? `${of} ` : ""}${title(k)}`, grouped(one.count) + nan, one.mean, one.standardError, one.deviation, one.min, one.q1, one.median,
-                one.q3, one.max,
+                `${of ? `${of} ` : ""}${title(k)}`,
+                grouped(one.count) + nan,
+                one.mean,
+                one.standardError,
+                one.deviation,
+                one.min,
+                one.q1,
+                one.median,
+                one.q3,
+                one.max,
             ];
-            rows.push(element("tr", {}, ...cells.map((cell, at) => element(at === 0 ? "th" : "td", at === 0 ? { scope: "row" } : {}, typeof cell === "string" ? cell : shown(cell)))));
+            rows.push(
+                element(
+                    "tr",
+                    {},
+                    ...cells.map((cell, at) =>
+                        element(
+                            at === 0 ? "th" : "td",
+                            at === 0 ? { scope: "row" } : {},
+                            typeof cell === "string" ? cell : shown(cell),
+                        ),
+                    ),
+                ),
+            );
         }
     }
-    const head = element("thead", {}, element("tr", {}, ...HEAD.map((name) => element("th", { scope: "col" }, name))));
-    return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Summary of the outputs" }, element("table", { id: "summary" }, head, element("tbody", {}, ...rows)));
+    const head = element(
+        "thead",
+        {},
+        element("tr", {}, ...HEAD.map((name) => element("th", { scope: "col" }, name))),
+    );
+    return element(
+        "div",
+        { class: "scroll", tabindex: "0", role: "region", "aria-label": "Summary of the outputs" },
+        element("table", { id: "summary" }, head, element("tbody", {}, ...rows)),
+    );
 }
 
 function histograms(plots, outputs) {
@@ -96,9 +129,13 @@ function curves(plots, run) {
         if (width === 0) continue;
         const shownLines = Math.min(width, 5);
         const lines = Array.from({ length: shownLines }, (_, k) => ({
-            label: String(k), values: finite(Array.from({ length: samples }, (_, at) => series.values[at * width + k])),
+            label: String(k),
+            values: finite(Array.from({ length: samples }, (_, at) => series.values[at * width + k])),
         }));
-        const of = series.of === "worlds" ? `, ${width > shownLines ? `the first ${shownLines} of ${grouped(width)}` : width} worlds` : "";
+        const of =
+            series.of === "worlds"
+                ? `, ${width > shownLines ? `the first ${shownLines} of ${grouped(width)}` : width} worlds`
+                : "";
         const title = width === 1 ? name : `${name}${of || `, ${shownLines} of ${width} values`}`;
         curvePlot(plots, title, Array.from(series.steps), lines);
     }
@@ -120,7 +157,10 @@ function records(plots, run) {
             const found = bands(series.values, agents, samples, at);
             const which = agents < rows ? `, the first ${grouped(agents)} agents` : "";
             const part = width > 1 ? (width <= 4 ? `.${PARTS[k]}` : `[${k}]`) : "";
-            bandPlot(plots, `${name}${part}${which}`, Array.from(series.steps), { bands: found.bands, paths: found.paths.map(finite) });
+            bandPlot(plots, `${name}${part}${which}`, Array.from(series.steps), {
+                bands: found.bands,
+                paths: found.paths.map(finite),
+            });
         }
     }
     return Math.max(0, count - MOST);
@@ -128,8 +168,11 @@ function records(plots, run) {
 
 /** What ran, where, how fast. */
 export function describe({ report }) {
-    const seconds = report.runSeconds;
-    const rate = seconds > 0 ? `, ${shown(Number((report.agentSteps / seconds).toPrecision(3)) / 1e6)} million agent-steps a second` : "";
+    const three = (value) => shown(Number(value.toPrecision(3)));
+    const { runSeconds: seconds, agentSteps, seed, reason } = report;
+    const size = `${grouped(report.agents)} agents × ${grouped(report.steps)} steps`;
     const where = report.backend === "gpu" ? `the GPU (${report.device})` : "the CPU in WebAssembly";
-    return `${grouped(report.agents)} agents × ${grouped(report.steps)} steps on ${where} in ${shown(Number(seconds.toPrecision(3)))} s${rate}; seed ${report.seed}${report.reason ? ` (${report.reason})` : ""}.`;
+    const million = agentSteps / seconds / 1e6;
+    const rate = seconds > 0 ? `, ${three(million)} million agent-steps a second` : "";
+    return `${size} on ${where} in ${three(seconds)} s${rate}; seed ${seed}${reason ? ` (${reason})` : ""}.`;
 }

@@ -51,13 +51,14 @@ export async function encode({ source, launch }) {
     return `#m=${VERSION}.${checksum(bytes)}.${toText(packed)}`;
 }
 
-/** What a fragment holds; nothing for an empty one. Throws `LinkError` with the reason for one that is broken. */
+/** What a fragment holds; nothing for an empty one. Throws a `LinkError` that says what is broken. */
 export async function decode(fragment) {
     if (!fragment || fragment === "#") return undefined;
     const parts = /^#m=(\d+)\.([0-9a-f]{8})\.(.*)$/.exec(fragment);
     if (!parts) throw new LinkError("it is not a link of the playground");
     const [, version, sum, text] = parts;
-    if (Number(version) !== VERSION) throw new LinkError(`its version is ${version}, and this page reads ${VERSION}`);
+    if (Number(version) !== VERSION)
+        throw new LinkError(`its version is ${version}, and this page reads ${VERSION}`);
     let bytes;
     try {
         bytes = await through(toBytes(text), new DecompressionStream("deflate-raw"), MOST);
@@ -75,7 +76,8 @@ export async function decode(fragment) {
 function sound(launch) {
     const found = { params: {} };
     const number = (value) => typeof value === "number" && Number.isFinite(value);
-    for (const name of ["agents", "steps", "world", "seed"]) if (number(launch?.[name])) found[name] = launch[name];
+    for (const name of ["agents", "steps", "world", "seed"])
+        if (number(launch?.[name])) found[name] = launch[name];
     for (const [name, value] of Object.entries(launch?.params ?? {})) {
         const values = Array.isArray(value) ? value : [value];
         if (values.every((one) => number(one) || typeof one === "boolean" || typeof one === "string")) {

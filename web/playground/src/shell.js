@@ -7,7 +7,8 @@ export class Tabs {
         this.list = list;
         this.onShow = onShow;
         this.tabs = [...list.querySelectorAll("[role=tab]")];
-        for (const tab of this.tabs) tab.addEventListener("click", () => this.select(tab.getAttribute("aria-controls")));
+        for (const tab of this.tabs)
+            tab.addEventListener("click", () => this.select(tab.getAttribute("aria-controls")));
         list.addEventListener("keydown", (event) => this.#key(event));
         narrow.addEventListener("change", () => this.#arrange());
         this.current = narrow.matches ? "model" : "run";

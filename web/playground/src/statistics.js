@@ -1,6 +1,4 @@
-// Numbers about columns of results: summaries, histograms, bands. Sums are of doubles, in order.
-
-const QUANTILES = [0.25, 0.5, 0.75];
+// Numbers about columns of results for plots: histograms and bands.
 
 /** The value at fraction `p` of sorted values, with linear interpolation, as `simc run` has it. */
 export function quantile(sorted, p) {
@@ -9,24 +7,9 @@ export function quantile(sorted, p) {
     const low = Math.floor(at);
     const high = Math.min(low + 1, sorted.length - 1);
     // Two infinities have no difference.
-    return sorted[low] === sorted[high] ? sorted[low] : sorted[low] + (at - low) * (sorted[high] - sorted[low]);
-}
-
-/** Count, mean, deviation and quantiles of finite and infinite values; NaN are counted apart. */
-export function summary(values) {
-    const numbers = Float64Array.from(values).filter((value) => !Number.isNaN(value));
-    const nan = values.length - numbers.length;
-    const count = numbers.length;
-    let sum = 0;
-    for (const value of numbers) sum += value;
-    const mean = sum / count;
-    let squares = 0;
-    for (const value of numbers) squares += (value - mean) ** 2;
-    const deviation = count > 1 ? Math.sqrt(squares / (count - 1)) : NaN;
-    numbers.sort();
-    const [low, median, high] = QUANTILES.map((p) => quantile(numbers, p));
-    const [least, most] = count > 0 ? [numbers[0], numbers[count - 1]] : [NaN, NaN];
-    return { count: values.length, nan, mean, error: deviation / Math.sqrt(count), deviation, least, low, median, high, most };
+    return sorted[low] === sorted[high]
+        ? sorted[low]
+        : sorted[low] + (at - low) * (sorted[high] - sorted[low]);
 }
 
 /** Bins of finite values: few whole numbers get a bin each, all else 60 of equal width. */
@@ -38,7 +21,8 @@ export function histogram(values, whole) {
         if (value > most) most = value;
     }
     if (least > most) return undefined;
-    if (least === most) return { centers: [least], counts: [values.length], width: Math.max(Math.abs(least), 1) * 0.1 };
+    if (least === most)
+        return { centers: [least], counts: [values.length], width: Math.max(Math.abs(least), 1) * 0.1 };
     const each = whole && most - least < 60;
     const bins = each ? most - least + 1 : 60;
     const width = each ? 1 : (most - least) / bins;
@@ -58,7 +42,8 @@ export function bands(values, agents, samples, at) {
     for (let sample = 0; sample < samples; sample += 1) {
         for (let agent = 0; agent < agents; agent += 1) row[agent] = values[at(agent, sample)];
         const sorted = row.filter((value) => !Number.isNaN(value)).sort();
-        for (const [k, p] of levels.entries()) found[k][sample] = sorted.length > 0 ? quantile(sorted, p) : null;
+        for (const [k, p] of levels.entries())
+            found[k][sample] = sorted.length > 0 ? quantile(sorted, p) : null;
     }
     const shown = Math.min(agents, 5);
     const paths = Array.from({ length: shown }, (_, agent) =>

@@ -5,12 +5,19 @@ const FILES = __FILES__;
 
 self.addEventListener("install", (event) => {
     const fresh = FILES.map((file) => new Request(file, { cache: "reload" }));
-    event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll(fresh)).then(() => self.skipWaiting()));
+    event.waitUntil(
+        caches
+            .open(CACHE)
+            .then((cache) => cache.addAll(fresh))
+            .then(() => self.skipWaiting()),
+    );
 });
 
 self.addEventListener("activate", (event) => {
     const old = (name) => name.startsWith("sim-playground-") && name !== CACHE;
-    const clean = caches.keys().then((names) => Promise.all(names.filter(old).map((name) => caches.delete(name))));
+    const clean = caches
+        .keys()
+        .then((names) => Promise.all(names.filter(old).map((name) => caches.delete(name))));
     event.waitUntil(clean.then(() => self.clients.claim()));
 });
 

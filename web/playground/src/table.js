@@ -6,10 +6,14 @@ const ARRAYS = { f32: Float32Array, i32: Int32Array, u32: Uint32Array, bool: Uin
 export function readTable(table, text) {
     const lines = text.split(/\r?\n/).filter((line) => line.trim() !== "" && !line.startsWith("#"));
     const cells = (line) => line.split(/[,;\t]/).map((cell) => cell.trim().replace(/^"(.*)"$/, "$1"));
-    const isName = (cell) => Number.isNaN(Number(cell)) && !table.variants.includes(cell) && !/^(?:nan|true|false)$/i.test(cell);
+    const isName = (cell) =>
+        Number.isNaN(Number(cell)) && !table.variants.includes(cell) && !/^(?:nan|true|false)$/i.test(cell);
     const start = lines.length > 0 && cells(lines[0]).every(isName) ? 1 : 0;
     const open = table.shape[0] === 0;
-    const inner = (open ? table.shape.slice(1) : table.shape).reduce((product, length) => product * length, 1);
+    const inner = (open ? table.shape.slice(1) : table.shape).reduce(
+        (product, length) => product * length,
+        1,
+    );
     const width = inner * table.components;
     const values = [];
     for (const [at, line] of lines.slice(start).entries()) {
@@ -29,7 +33,9 @@ function number(table, cell, line) {
     if (variant >= 0) return variant;
     if (/^(?:true|false)$/i.test(cell)) return cell.toLowerCase() === "true" ? 1 : 0;
     const value = cell === "" ? NaN : Number(cell);
-    if (Number.isNaN(value) && !/^nan$/i.test(cell)) throw new Error(`line ${line}: \`${cell}\` is no number`);
-    if (table.scalar !== "f32" && !Number.isInteger(value)) throw new Error(`line ${line}: \`${cell}\` is no whole number`);
+    if (Number.isNaN(value) && !/^nan$/i.test(cell))
+        throw new Error(`line ${line}: \`${cell}\` is no number`);
+    if (table.scalar !== "f32" && !Number.isInteger(value))
+        throw new Error(`line ${line}: \`${cell}\` is no whole number`);
     return value;
 }

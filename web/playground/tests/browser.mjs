@@ -5,15 +5,26 @@ import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 import { serve } from "../serve.mjs";
 
-const CANDIDATES = [process.env.SIM_CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+const CANDIDATES = [
+    process.env.SIM_CHROMIUM,
+    "/usr/bin/chromium",
+    "/usr/bin/chromium-browser",
+    "/usr/bin/google-chrome",
+];
 
 /** A browser and the address of the site. */
 export async function open() {
     const executablePath = CANDIDATES.find((path) => path && existsSync(path));
-    if (!executablePath) throw new Error("Chromium is missing: apt-get install chromium, or set SIM_CHROMIUM");
+    if (!executablePath)
+        throw new Error("Chromium is missing: apt-get install chromium, or set SIM_CHROMIUM");
     const args = [
-        "--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update",
-        "--disable-sync", "--enable-unsafe-webgpu",
+        "--no-sandbox",
+        "--disable-quic",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        "--enable-unsafe-webgpu",
     ];
     const browser = await chromium.launch({ executablePath, args });
     const site = await serve(fileURLToPath(new URL("../dist/", import.meta.url)));
@@ -33,7 +44,8 @@ export async function page({ browser, url }, { hash = "", ...options } = {}) {
     return made;
 }
 
-export const compiled = (page) => page.locator("#verdict:not([data-stale])", { hasText: "Compiled in" }).waitFor();
+export const compiled = (page) =>
+    page.locator("#verdict:not([data-stale])", { hasText: "Compiled in" }).waitFor();
 
 /** Replaces the model by another text, as a user who pastes it. */
 export async function write(page, text) {
@@ -62,7 +74,12 @@ export const table = (page) =>
         const names = [...found.tHead.rows[0].cells].map((cell) => cell.textContent);
         const rows = [...found.tBodies[0].rows].map((row) => {
             const cells = [...row.cells].map((cell) => cell.textContent);
-            return [cells[0], Object.fromEntries(names.slice(1).map((name, at) => [name, Number(cells[at + 1].replaceAll(",", ""))]))];
+            return [
+                cells[0],
+                Object.fromEntries(
+                    names.slice(1).map((name, at) => [name, Number(cells[at + 1].replaceAll(",", ""))]),
+                ),
+            ];
         });
         return Object.fromEntries(rows);
     });

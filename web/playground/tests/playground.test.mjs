@@ -103,7 +103,11 @@ test("agents are animated in the plane", async () => {
     await compiled(it);
     await it.locator("#animate").click();
     await it.locator("#canvas").waitFor({ timeout: 30_000 });
-    await it.waitForFunction(() => document.querySelector("#frame-step").textContent === "step 50", undefined, { timeout: 30_000 });
+    await it.waitForFunction(
+        () => document.querySelector("#frame-step").textContent === "step 50",
+        undefined,
+        { timeout: 30_000 },
+    );
     const drawn = await it.locator("#canvas").evaluate((canvas) => {
         const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
         return data.filter((_, at) => at % 4 === 3).filter((alpha) => alpha > 0).length;
@@ -156,7 +160,9 @@ test("every example of the gallery opens; one with tables runs with them", async
     const it = await page(site);
     await compiled(it);
     await it.getByRole("button", { name: "Examples" }).click();
-    const names = await it.locator("#examples li button").evaluateAll((all) => all.map((one) => one.dataset.name));
+    const names = await it
+        .locator("#examples li button")
+        .evaluateAll((all) => all.map((one) => one.dataset.name));
     assert.ok(names.length >= 32, `${names.length} examples`);
     await it.keyboard.press("Escape");
     for (const name of names) {
@@ -223,7 +229,10 @@ test("a run on WebGPU gives the numbers of the CPU", async (t) => {
     if (/no GPU support/.test(gpu.message)) return t.skip("the runtime was built without WebGPU");
     if (gpu instanceof Error) throw gpu;
     assert.match(await it.locator("#status").innerText(), /on the GPU/);
-    assert.ok(Math.abs(gpu.far.mean - cpu.far.mean) < 1e-4 * cpu.far.mean, `${gpu.far.mean} is not ${cpu.far.mean}`);
+    assert.ok(
+        Math.abs(gpu.far.mean - cpu.far.mean) < 1e-4 * cpu.far.mean,
+        `${gpu.far.mean} is not ${cpu.far.mean}`,
+    );
     await it.context().close();
 });
 

@@ -37,7 +37,9 @@ for (const colorScheme of ["light", "dark"]) {
         await choose("boids");
         await tab("Run");
         await it.locator("#animate").click();
-        await it.waitForFunction(() => Number(document.querySelector("#frame").value) > 60, undefined, { timeout: 60_000 });
+        await it.waitForFunction(() => Number(document.querySelector("#frame").value) > 60, undefined, {
+            timeout: 60_000,
+        });
         await it.locator("#plane").evaluate((plane) => plane.scrollIntoView());
         await save("plane");
         if (size === "phone") await tab("Model");

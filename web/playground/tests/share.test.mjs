@@ -41,11 +41,22 @@ test("a link brings only what a launch may have", async () => {
     assert.deepEqual((await decode(await encode({ source: "x", launch }))).launch, { params: { d: 2 } });
 });
 
-const field = (more) => ({ name: "t", scalar: "f32", shape: [0, 2], components: 1, variants: [], range: null, ...more });
+const field = (more) => ({
+    name: "t",
+    scalar: "f32",
+    shape: [0, 2],
+    components: 1,
+    variants: [],
+    range: null,
+    ...more,
+});
 
 test("tables are read, and refused with the place", () => {
     assert.deepEqual(readTable(field(), "a,b\n1,2\n3,4\n"), { values: Float32Array.of(1, 2, 3, 4), rows: 2 });
-    assert.deepEqual(readTable(field({ variants: ["No", "Yes"], scalar: "u32" }), "Yes,No\n"), { values: Uint32Array.of(1, 0), rows: 1 });
+    assert.deepEqual(readTable(field({ variants: ["No", "Yes"], scalar: "u32" }), "Yes,No\n"), {
+        values: Uint32Array.of(1, 0),
+        rows: 1,
+    });
     assert.throws(() => readTable(field(), "1,2\n3,x\n"), /line 2: `x` is no number/);
     assert.throws(() => readTable(field(), "1,2\n3\n"), /3 numbers, and the table needs a multiple of 2/);
     assert.throws(() => readTable(field({ scalar: "i32" }), "1,2.5\n"), /`2.5` is no whole number/);
