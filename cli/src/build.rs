@@ -10,10 +10,10 @@ use crate::{
 use sim_compiler::{
     Stage,
     artifact::Artifact,
-    emit,
+    emit::{self, RunSize, WorldSize},
     kernel::{
         profile::DeviceClass,
-        schedule::{Target, Tuning, WorldDispatch},
+        schedule::{Target, Tuning},
     },
 };
 use std::{
@@ -233,35 +233,21 @@ fn stem(model: &Path) -> &OsStr {
     }
 }
 
-/// Agents of a model that does not say how many it has.
-const SOME_AGENTS: u32 = 10_000;
-/// The same for steps.
-const SOME_STEPS: u32 = 1_000;
-
 /// What is known of a run, on a device or on any.
 fn target(args: &Args, artifact: &Artifact, device: Option<Device>) -> Result<Target, Failure> {
-    let agents = (args.agents.or(artifact.manifest.agents)).unwrap_or(SOME_AGENTS);
-    let steps = (args.steps.or(artifact.manifest.steps)).unwrap_or(SOME_STEPS);
-    let target = match device {
-        Some(device) => Target::of(device.class(), agents, steps),
-        None => Target::any(agents, steps),
+    let size = RunSize {
+        agents: args.agents,
+        steps: args.steps,
+        world: args.world,
     };
-    let members = artifact.manifest.world.as_ref().map(|world| world.members);
-    let members = args.world.or(members.flatten());
-    match (&artifact.manifest.world, members) {
-        (Some(_), None) => {
-            let why = "the model does not say how many agents a world has, as its kernel must know";
-            return Err(usage::refused(why, "add `--world N`"));
-        }
-        (None, Some(_)) => {
-            return Err(usage::refused(
-                "the model has no worlds",
-                "leave out `--world`",
-            ));
-        }
-        (Some(_), Some(_)) | (None, None) => {}
-    }
-    Ok(Target { members, ..target })
+    let target = emit::target(&artifact.manifest, device.map(Device::class), size);
+    target.map_err(|why| match why {
+        WorldSize::Unknown => usage::refused(
+            "the model does not say how many agents a world has, as its kernel must know",
+            "add `--world N`",
+        ),
+        WorldSize::NoWorlds => usage::refused("the model has no worlds", "leave out `--world`"),
+    })
 }
 
 /// Prints the choices for a device.
@@ -355,22 +341,11 @@ impl<'a> Compiled<'a> {
         if self.artifact.is_none() {
             let args = self.args;
             let mut artifact = args.compilation.compile(self.source)?;
-            // Hosts dispatch one entry point for many steps.
-            let tuning = &Tuning {
-                world_dispatch: Some(WorldDispatch::Fused),
-                ..args.knobs.tuning
-            };
             // The kernel of a model with worlds depends on their size.
             let has_worlds = artifact.manifest.world.is_some();
             if args.device.is_some() || args.knobs.tuning != Tuning::AUTO || has_worlds {
                 let target = target(args, &artifact, args.device)?;
-                let kernel = emit::choose(&artifact, &target, tuning).kernel;
-                artifact.own_kernel = Some(kernel.wgsl);
-                artifact.manifest.step_table = kernel.step_table;
-                artifact.manifest.workgroup_size = kernel.workgroup_agents;
-                if let Some(world) = &mut artifact.manifest.world {
-                    world.members = target.members;
-                }
+                emit::fix_kernel(&mut artifact, &target, &args.knobs.tuning);
             }
             self.artifact = Some(artifact);
         }

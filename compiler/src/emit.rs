@@ -8,9 +8,11 @@ use crate::{
     artifact::Artifact,
     kernel::{
         choose,
-        schedule::{Decision, Grid, Kernel, Schedule, Stage, Target, Tuning, When},
+        profile::DeviceClass,
+        schedule::{Decision, Grid, Kernel, Schedule, Stage, Target, Tuning, When, WorldDispatch},
         tailor::{self, Choice},
     },
+    manifest::Manifest,
 };
 
 /// A schedule and its kernel, whose `decisions` say why.
@@ -32,6 +34,81 @@ pub fn choose(artifact: &Artifact, target: &Target, tuning: &Tuning) -> Chosen {
     Chosen {
         schedule: tailored.schedule,
         kernel: wgsl::wgsl(tailored, &artifact.manifest, &artifact.options),
+    }
+}
+
+/// Agents of a run of which nothing says how many it has.
+const SOME_AGENTS: u32 = 10_000;
+/// The same for steps.
+const SOME_STEPS: u32 = 1_000;
+
+/// Why a run's worlds have no size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WorldSize {
+    /// Neither the model nor the caller says it, and the kernel depends on it.
+    Unknown,
+    /// The caller gives one for a model without worlds.
+    NoWorlds,
+}
+
+/// What a caller says of a run; what it leaves out is the model's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RunSize {
+    /// Number of agents.
+    pub agents: Option<u32>,
+    /// Number of steps.
+    pub steps: Option<u32>,
+    /// Number of agents in a world.
+    pub world: Option<u32>,
+}
+
+/// What is known of a run of a model, on a device of some class or on any.
+///
+/// # Errors
+/// If the size of its worlds does not fit the model.
+pub fn target(
+    manifest: &Manifest,
+    class: Option<DeviceClass>,
+    size: RunSize,
+) -> Result<Target, WorldSize> {
+    let agents = size.agents.or(manifest.agents).unwrap_or(SOME_AGENTS);
+    let steps = size.steps.or(manifest.steps).unwrap_or(SOME_STEPS);
+    let target = match class {
+        Some(class) => Target::of(class, agents, steps),
+        None => Target::any(agents, steps),
+    };
+    let members = manifest.world.as_ref().map(|world| world.members);
+    let members = size.world.or(members.flatten());
+    match (&manifest.world, members) {
+        (Some(_), None) => Err(WorldSize::Unknown),
+        (None, Some(_)) => Err(WorldSize::NoWorlds),
+        (Some(_), Some(_)) | (None, None) => Ok(Target { members, ..target }),
+    }
+}
+
+/// Gives an artifact the kernel of a run on a device, as a host takes it that dispatches one entry point for
+/// many steps; the manifest then describes that kernel.
+pub fn fix_kernel(artifact: &mut Artifact, target: &Target, tuning: &Tuning) {
+    let kernel = choose(artifact, target, &for_hosts(tuning)).kernel;
+    artifact.own_kernel = Some(kernel.wgsl);
+    artifact.manifest.step_table = kernel.step_table;
+    artifact.manifest.workgroup_size = kernel.workgroup_agents;
+    if let Some(world) = &mut artifact.manifest.world {
+        world.members = target.members;
+    }
+}
+
+/// The lines that each expression of the model went to, of the kernel that [`fix_kernel`] gives.
+pub fn fixed_origins(artifact: &Artifact, target: &Target, tuning: &Tuning) -> Vec<Origin> {
+    let choice = choose::choose(artifact, target, &for_hosts(tuning));
+    let tailored = tailor::tailor(artifact, choice);
+    wgsl::origins(&tailored, &artifact.manifest, &artifact.options)
+}
+
+fn for_hosts(tuning: &Tuning) -> Tuning {
+    Tuning {
+        world_dispatch: Some(WorldDispatch::Fused),
+        ..*tuning
     }
 }
 

@@ -255,21 +255,35 @@ pub fn float_of<R>(value: Value<R>) -> R {
 }
 
 /// A function of one float, component by component.
-pub fn map<R>(a: Value<R>, f: impl Fn(R) -> R) -> Value<R> {
+pub fn map<R: Copy>(a: Value<R>, f: impl Fn(R) -> R) -> Value<R> {
     match a {
         Value::F32(x) => Value::F32(f(x)),
+        _ => map_vector(a, &f),
+    }
+}
+
+/// Not generic over the function: there are many, and vectors are rare.
+fn map_vector<R: Copy>(a: Value<R>, f: &dyn Fn(R) -> R) -> Value<R> {
+    match a {
         Value::Vec2(v) => Value::Vec2(v.map(f)),
         Value::Vec3(v) => Value::Vec3(v.map(f)),
         Value::Vec4(v) => Value::Vec4(v.map(f)),
-        Value::I32(_) | Value::U32(_) | Value::Bool(_) => ill_typed("floats"),
+        Value::F32(_) | Value::I32(_) | Value::U32(_) | Value::Bool(_) => ill_typed("floats"),
     }
 }
 
 /// A function of two floats, component by component; an `f32` goes with every component of a vector.
 pub fn zip<R: Copy>(a: Value<R>, b: Value<R>, f: impl Fn(R, R) -> R) -> Value<R> {
     match (a, b) {
-        (Value::F32(x), _) => map(b, |y| f(x, y)),
-        (_, Value::F32(y)) => map(a, |x| f(x, y)),
+        (Value::F32(x), Value::F32(y)) => Value::F32(f(x, y)),
+        _ => zip_vector(a, b, &f),
+    }
+}
+
+fn zip_vector<R: Copy>(a: Value<R>, b: Value<R>, f: &dyn Fn(R, R) -> R) -> Value<R> {
+    match (a, b) {
+        (Value::F32(x), _) => map_vector(b, &|y| f(x, y)),
+        (_, Value::F32(y)) => map_vector(a, &|x| f(x, y)),
         (Value::Vec2(a), Value::Vec2(b)) => Value::Vec2(pairs(a, b, f)),
         (Value::Vec3(a), Value::Vec3(b)) => Value::Vec3(pairs(a, b, f)),
         (Value::Vec4(a), Value::Vec4(b)) => Value::Vec4(pairs(a, b, f)),
@@ -277,7 +291,7 @@ pub fn zip<R: Copy>(a: Value<R>, b: Value<R>, f: impl Fn(R, R) -> R) -> Value<R>
     }
 }
 
-fn pairs<R: Copy, const N: usize>(a: [R; N], b: [R; N], f: impl Fn(R, R) -> R) -> [R; N] {
+fn pairs<R: Copy, const N: usize>(a: [R; N], b: [R; N], f: &dyn Fn(R, R) -> R) -> [R; N] {
     std::array::from_fn(|k| f(a[k], b[k]))
 }
 

@@ -46,35 +46,47 @@ pub fn legend() -> SemanticTokensLegend {
     }
 }
 
-/// The classes of all words, comments included.
-pub fn tokens(document: &Document) -> Vec<SemanticToken> {
-    let mut classes: Vec<(Span, SemanticTokenType, u32)> = Vec::new();
+/// A word's place, the number of its class in [`legend`], and the bits of its modifiers there.
+pub type Classified = (Span, u32, u32);
+
+/// The classes of all words, comments included, in their order; none goes over a line's end.
+pub fn classes(document: &Document) -> Vec<Classified> {
+    let number = |class: SemanticTokenType| {
+        let found = TYPES.iter().position(|known| *known == class);
+        found.unwrap_or(0) as u32
+    };
+    let mut classes = Vec::new();
     for span in document.comments() {
         let text = document.slice(*span);
         let documents = text.starts_with("///") || text.starts_with("//!");
         let modifiers = if documents { DOCUMENTATION } else { 0 };
         for line in lines(text, span.start) {
-            classes.push((line, SemanticTokenType::COMMENT, modifiers));
+            classes.push((line, number(SemanticTokenType::COMMENT), modifiers));
         }
     }
     for (index, (token, span)) in document.tokens().iter().enumerate() {
         if let Some((class, modifiers)) = class(document, index, *token, *span) {
-            classes.push((*span, class, modifiers));
+            classes.push((*span, number(class), modifiers));
         }
     }
     classes.sort_by_key(|(span, ..)| *span);
+    classes
+}
+
+/// The same as the protocol encodes it.
+pub fn tokens(document: &Document) -> Vec<SemanticToken> {
+    let classes = classes(document);
     let mut last = lsp_types::Position::default();
     let mut encoded = Vec::with_capacity(classes.len());
     for (span, class, modifiers) in classes {
         let range = document.range(span);
-        let number = TYPES.iter().position(|known| *known == class).unwrap_or(0);
         // A token never goes over a line's end.
         let same = range.start.line == last.line;
         encoded.push(SemanticToken {
             delta_line: range.start.line - last.line,
             delta_start: range.start.character - if same { last.character } else { 0 },
             length: range.end.character.saturating_sub(range.start.character),
-            token_type: number as u32,
+            token_type: class,
             token_modifiers_bitset: modifiers,
         });
         last = range.start;

@@ -2,6 +2,7 @@
 
 use super::Document;
 use serde::Serialize;
+use sim_compiler::emit::Origin;
 
 /// The command that answers with a [`Kernel`]; its argument is the address of an open model.
 pub const COMMAND: &str = "simc.wgsl";
@@ -26,10 +27,16 @@ pub fn wgsl(document: &Document) -> Result<Kernel, String> {
         count => format!("the model has {count} mistakes"),
     })?;
     let text = artifact.wgsl();
-    let starts = super::document::line_starts(&text);
+    let lines = lines(document, &text, artifact.origins());
+    Ok(Kernel { text, lines })
+}
+
+/// The rows of [`Kernel::lines`] for a kernel's text and where its expressions come from.
+pub fn lines(document: &Document, text: &str, origins: Vec<Origin>) -> Vec<[u32; 3]> {
+    let starts = super::document::line_starts(text);
     let line = |at: usize| starts.partition_point(|start| *start <= at) as u32 - 1;
-    let origins = artifact.origins().into_iter();
     let mut lines: Vec<[u32; 3]> = origins
+        .into_iter()
         .filter(|origin| (origin.span.start as usize) < document.text().len())
         .map(|origin| {
             let from = document.position(origin.span.start as usize).line;
@@ -38,10 +45,7 @@ pub fn wgsl(document: &Document) -> Result<Kernel, String> {
         .collect();
     lines.sort_unstable();
     lines.dedup();
-    Ok(Kernel {
-        text,
-        lines: joined(lines),
-    })
+    joined(lines)
 }
 
 /// Rows whose lines of the kernel follow one another, as one.

@@ -1,4 +1,4 @@
-//! The editors' grammars: filled from the compiler's table of words, and complete.
+//! The editors' grammars and the playground's: filled from the compiler's table of words, and complete.
 //!
 //! A file of `editors/templates/` is a grammar with `{{role}}` or `{{role role}}` where words belong;
 //! `PRODUCTS` lists the paths of its results. `SIM_UPDATE=1` writes them; without it the test fails if one is
@@ -43,7 +43,7 @@ struct Product {
     captures: &'static [(&'static str, &'static str)],
 }
 
-const PRODUCTS: [Product; 7] = [
+const PRODUCTS: [Product; 8] = [
     Product {
         template: "sim.tmLanguage.json",
         result: "vscode/syntaxes/sim.tmLanguage.json",
@@ -96,6 +96,11 @@ const PRODUCTS: [Product; 7] = [
         result: "../python/simc/_words.py",
         captures: &[],
     },
+    Product {
+        template: "words.js",
+        result: "../web/playground/src/words.js",
+        captures: &[],
+    },
 ];
 
 fn editors() -> PathBuf {
@@ -120,6 +125,10 @@ fn list(placeholder: &str, file: &str) -> String {
             escaped.join("|")
         }
         Some("vim") => texts.join(" "),
+        Some("js") => {
+            let quoted: Vec<String> = texts.iter().map(|text| format!("\"{text}\"")).collect();
+            quoted.join(", ")
+        }
         Some("scm" | "el") => {
             let quoted: Vec<String> = texts.iter().map(|text| format!("\"{text}\"")).collect();
             quoted.join(" ")
@@ -167,7 +176,7 @@ fn filled(product: &Product) -> String {
                 .expect("a placeholder ends on its line");
             line = format!("{before}{}{after}", list(roles, product.result));
         }
-        let breaks = [".scm", ".el", ".py"]
+        let breaks = [".scm", ".el", ".js", ".py"]
             .iter()
             .any(|end| product.result.ends_with(end));
         out += &if breaks { wrapped(&line) } else { line };

@@ -1,0 +1,112 @@
+//! What a model becomes: its kernel, its manifest and its program.
+
+use crate::{
+    editing,
+    places::Places,
+    request::{Answer, Refusal, write},
+};
+use serde::Deserialize;
+use serde_json::json;
+use sim_compiler::{
+    Options, compile_with,
+    emit::{self, RunSize, WorldSize},
+    ir::print,
+    kernel::schedule::Tuning,
+    random::Generator,
+};
+use sim_lsp::analysis::wgsl;
+
+/// How to build; what is left out is as `simc build` has it.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct BuildOptions {
+    generator: RandomGenerator,
+    math: Math,
+    /// Agents in a world, instead of the model's.
+    world: Option<u32>,
+    /// Also which lines of the kernel each line of the model went to.
+    lines: bool,
+    /// Also the optimised program.
+    ir: bool,
+}
+
+#[derive(Default, Deserialize)]
+enum RandomGenerator {
+    #[default]
+    #[serde(rename = "keyed-hash")]
+    KeyedHash,
+    #[serde(rename = "philox4x32-10")]
+    Philox,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Math {
+    #[default]
+    Fast,
+    Precise,
+}
+
+/// The kernel and the manifest; the map of lines and the program if asked for.
+pub(crate) fn build(places: &Places, options: &BuildOptions) -> Answer {
+    let how = Options {
+        generator: match options.generator {
+            RandomGenerator::KeyedHash => Generator::KeyedHash,
+            RandomGenerator::Philox => Generator::Philox4x32,
+        },
+        math: match options.math {
+            Math::Fast => sim_compiler::Math::Fast,
+            Math::Precise => sim_compiler::Math::Precise,
+        },
+        ..Options::default()
+    };
+    let mut artifact = match compile_with(places.document.text(), how) {
+        Ok(artifact) => artifact,
+        Err(found) => {
+            let mut refusal = Refusal::new(
+                match found.len() {
+                    1 => "the model has a mistake".to_owned(),
+                    count => format!("the model has {count} mistakes"),
+                },
+                "mend what the diagnostics show",
+            );
+            refusal.diagnostics = Some(write(editing::complaints(
+                places,
+                &found,
+                editing::SOME_FIXES,
+            ))?);
+            return Err(refusal);
+        }
+    };
+    let size = RunSize {
+        world: options.world,
+        ..RunSize::default()
+    };
+    let target = emit::target(&artifact.manifest, None, size).map_err(|why| match why {
+        WorldSize::Unknown => Refusal::new(
+            "the model does not say how many agents a world has, as its kernel must know",
+            "give the option `world`",
+        ),
+        WorldSize::NoWorlds => {
+            Refusal::new("the model has no worlds", "leave out the option `world`")
+        }
+    })?;
+    // The kernel of a model with worlds depends on their size.
+    let has_worlds = artifact.manifest.world.is_some();
+    let origins = options.lines.then(|| match has_worlds {
+        true => emit::fixed_origins(&artifact, &target, &Tuning::AUTO),
+        false => artifact.origins(),
+    });
+    if has_worlds {
+        emit::fix_kernel(&mut artifact, &target, &Tuning::AUTO);
+    }
+    let text = artifact.wgsl();
+    let lines = origins.map(|origins| wgsl::lines(&places.document, &text, origins));
+    let ir = options.ir.then(|| print::print(&artifact.program));
+    Ok(json!({
+        "wgsl": text,
+        "lines": lines,
+        "manifest": artifact.manifest.json(),
+        "ir": ir,
+    }))
+}

@@ -1,0 +1,160 @@
+// Builds the site into dist/: one command, no network.
+//
+//   npm run build                    needs target/web/compiler (scripts/web/compiler.sh)
+//   npm run build -- --without-runtime   without target/web/runtime: pages that compile and do not run
+
+import { build } from "esbuild";
+import { createHash } from "node:crypto";
+import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { gzipSync } from "node:zlib";
+import { join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const here = fileURLToPath(new URL(".", import.meta.url));
+const root = join(here, "../..");
+const out = join(here, "dist");
+const compiler = join(root, "target/web/compiler/simc.wasm");
+const runtime = join(root, "target/web/runtime");
+const withRuntime = !process.argv.includes("--without-runtime");
+
+function need(path, script) {
+    if (existsSync(path)) return;
+    console.error(`${relative(root, path)} is missing: run ${script} first`);
+    process.exit(1);
+}
+need(compiler, "scripts/web/compiler.sh");
+if (withRuntime) need(join(runtime, "simc-runtime.js"), "scripts/web/build.sh");
+
+await rm(out, { recursive: true, force: true });
+await mkdir(join(out, "data"), { recursive: true });
+await build({
+    entryPoints: [join(here, "src/main.js"), join(here, "src/compiler-worker.js")],
+    bundle: true,
+    format: "esm",
+    minify: true,
+    target: "es2022",
+    outdir: out,
+    external: ["node:*"],
+    legalComments: "linked",
+    logLevel: "warning",
+});
+await cp(join(here, "index.html"), join(out, "index.html"));
+const styles = [join(here, "node_modules/uplot/dist/uPlot.min.css"), join(here, "main.css")];
+await writeFile(
+    join(out, "main.css"),
+    (await Promise.all(styles.map((path) => readFile(path, "utf8")))).join("\n"),
+);
+await cp(join(here, "public"), out, { recursive: true });
+await cp(compiler, join(out, "simc.wasm"));
+if (withRuntime) {
+    await mkdir(join(out, "runtime"));
+    for (const file of await readdir(runtime)) {
+        if (/\.(?:js|wasm)$/.test(file)) await cp(join(runtime, file), join(out, "runtime", file));
+    }
+}
+await examples();
+await serviceWorker();
+await sizes();
+
+/** The examples with their titles, and the tables that they need. */
+async function examples() {
+    const folder = join(root, "lang-examples");
+    const readme = await readFile(join(folder, "README.md"), "utf8");
+    const commands = readme
+        .replace(/\\\n\s*/g, "")
+        .split("\n")
+        .filter((line) => line.startsWith("simc run"));
+    const found = [];
+    for (const file of (await readdir(folder)).filter((name) => name.endsWith(".sim")).sort()) {
+        const source = await readFile(join(folder, file), "utf8");
+        const name = file.replace(".sim", "");
+        const command = commands.find((line) => line.includes(`lang-examples/${file} --data`)) ?? "";
+        const tables = {};
+        for (const [, table, path] of command.matchAll(/--data (\w+)=(\S+)/g))
+            tables[table] = await copyTable(join(root, path));
+        found.push({ name, title: title(source), source, tables });
+    }
+    await writeFile(join(out, "examples.json"), JSON.stringify(found));
+}
+
+/** The first sentence of a model's documentation. */
+function title(source) {
+    const lines = source
+        .split("\n")
+        .filter((line) => line.startsWith("//!"))
+        .map((line) => line.slice(3).trim());
+    const end = lines.indexOf("");
+    return lines
+        .slice(0, end < 0 ? undefined : end)
+        .join(" ")
+        .replace(/\.$/, "");
+}
+
+/** Copies a table as CSV; one of NumPy's files becomes CSV with the fewest digits that say a float. */
+async function copyTable(path) {
+    const name = path
+        .split("/")
+        .at(-1)
+        .replace(/\.npy$/, ".csv");
+    const bytes = await readFile(path);
+    await writeFile(join(out, "data", name), path.endsWith(".npy") ? npyToCsv(bytes) : bytes);
+    return name;
+}
+
+function npyToCsv(bytes) {
+    const length = bytes[6] === 1 ? bytes.readUInt16LE(8) : bytes.readUInt32LE(8);
+    const start = (bytes[6] === 1 ? 10 : 12) + length;
+    const header = bytes.toString("latin1", 10, start);
+    const type = /'(<[fi]4)'/.exec(header)?.[1];
+    if (!type || header.includes("True")) throw new Error(`not numbers of 32 bits by rows: ${header}`);
+    const read = (at) => (type === "<f4" ? shortest(bytes.readFloatLE(at)) : String(bytes.readInt32LE(at)));
+    const shape = /\(([\d, ]*)\)/
+        .exec(header)[1]
+        .split(",")
+        .map((part) => part.trim())
+        .filter(Boolean)
+        .map(Number);
+    const width = shape.slice(1).reduce((product, dim) => product * dim, 1);
+    const values = Array.from({ length: (bytes.length - start) / 4 }, (_, k) => read(start + 4 * k));
+    const rows = [];
+    for (let at = 0; at < values.length; at += width) rows.push(values.slice(at, at + width).join(","));
+    return `${rows.join("\n")}\n`;
+}
+
+function shortest(value) {
+    for (let digits = 1; digits < 9; digits += 1) {
+        const text = Number(value.toPrecision(digits));
+        if (Math.fround(text) === value) return String(text);
+    }
+    return String(value);
+}
+
+async function files(folder = out) {
+    const entries = await readdir(folder, { withFileTypes: true, recursive: true });
+    return entries
+        .filter((entry) => entry.isFile())
+        .map((entry) => relative(out, join(entry.parentPath ?? entry.path, entry.name)))
+        .sort();
+}
+
+/** The service worker knows all files, and is a new one where any of them is. */
+async function serviceWorker() {
+    const all = (await files()).filter((name) => !name.endsWith(".txt"));
+    const hash = createHash("sha256");
+    for (const name of all) hash.update(name).update(await readFile(join(out, name)));
+    const list = JSON.stringify(["./", ...all.filter((name) => name !== "index.html")]);
+    const template = await readFile(join(here, "src/sw.js"), "utf8");
+    await writeFile(
+        join(out, "sw.js"),
+        template.replace("__VERSION__", hash.digest("hex").slice(0, 16)).replace("__FILES__", () => list),
+    );
+}
+
+async function sizes() {
+    for (const name of (await files()).filter((name) => /\.(?:js|wasm|css|html)$/.test(name))) {
+        const bytes = await readFile(join(out, name));
+        const [plain, packed] = [bytes.length, gzipSync(bytes, { level: 9 }).length];
+        console.log(`${String(plain).padStart(9)} B, gzip ${String(packed).padStart(8)} B  ${name}`);
+    }
+}
