@@ -1,7 +1,8 @@
-"""Steps a second of CartPole: `simc.gym.VectorEnv` beside Gymnasium's own vector environment, EnvPool and gymnax.
+"""Steps a second of CartPole: `simc.gym.VectorEnv` beside Gymnasium's own, EnvPool and gymnax.
 
-All take the same number of environments, get random actions that were drawn before, begin episodes anew by
-themselves, and give NumPy arrays (gymnax: arrays of JAX, waited for). What is not installed is left out.
+All take the same number of environments, get random actions that were drawn before, begin episodes
+anew by themselves, and give NumPy arrays (gymnax: arrays of JAX, waited for). What is not installed
+is left out.
 
     pip install gymnasium envpool gymnax
     python benchmarks/environments.py
@@ -66,15 +67,16 @@ def of_gymnax(count: int, seed: int) -> Step:
     key = jax.random.key(seed)
     _, now = jax.vmap(env.reset, in_axes=(0, None))(jax.random.split(key, count), params)
 
-    @jax.jit
     def all_step(key: Any, now: Any, actions: Any) -> Any:
         key, own = jax.random.split(key)
         step = jax.vmap(env.step, in_axes=(0, 0, 0, None))
         return key, *step(jax.random.split(own, count), now, actions, params)
 
+    compiled = jax.jit(all_step)
+
     def step(actions: Any) -> object:
         nonlocal key, now
-        key, seen, now, *rest = all_step(key, now, actions)
+        key, seen, now, *rest = compiled(key, now, actions)
         return jax.block_until_ready((seen, rest))
 
     return step
@@ -101,7 +103,7 @@ def measured(step: Step, actions: list[Any], count: int) -> float:
 
 
 def in_one_run(count: int) -> float:
-    """Steps a second of whole episodes in one run, whose agents have a small network for a policy."""
+    """Steps a second of whole episodes in one run, whose agents have a network for a policy."""
     model = simc.load(POLICY)
     best = 0.0
     for seed in range(PARTS):

@@ -130,4 +130,4 @@ def gathered(columns: Sequence[Array], space: spaces.Space[Any]) -> Array:
 
 
 def _malformed(field: Field, message: str) -> RunError:
-    return RunError("gym", message, f"/// Range: -1..1, above `{field.name}`; `inf` is a number, too")
+    return RunError("gym", message, "as in `/// Range: -1..1`; `inf` is a number, too")

@@ -11,18 +11,18 @@ A model is an environment by the names of its declarations:
 * ``output observation`` is what it sees;
 * ``output reward`` is the reward of the last step;
 * ``output done``, a bool, ends the episode (``terminations``); without it, ``stop`` does;
-* ``output truncated``, a bool, cuts it off (``truncations``), if there is one; ``steps N`` cuts off each episode
-  after N steps.
+* ``output truncated``, a bool, cuts it off (``truncations``), if there is one; ``steps N`` cuts off
+  each episode after N steps.
 
-Spaces follow types. A line ``/// Range: low..high`` above the input or the output states the bounds, both ends
-included, for all elements, or one range per element: ``/// Range: -1..1, -8..8``.
+Spaces follow types. A line ``/// Range: low..high`` above the input or the output states the
+bounds, both ends included, for all elements, or one range per element: ``/// Range: -1..1, -8..8``.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,7 +55,7 @@ _MOST_STEPS = 2**30 - 1
 class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Array]):
     """Many environments of one model, an agent each, that take their steps together."""
 
-    metadata: ClassVar[dict[str, Any]] = {
+    metadata: dict[str, Any] = {  # noqa: RUF012
         "render_modes": [],
         "autoreset_mode": AutoresetMode.NEXT_STEP,
     }
@@ -102,7 +102,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Array]):
         if render_mode is not None:
             raise RunError("gym", "a model draws no pictures: `render_mode` is None")
         self._mode = AutoresetMode(autoreset_mode)
-        self.metadata = {**self.metadata, "autoreset_mode": self._mode}  # type: ignore[misc]
+        self.metadata = {**self.metadata, "autoreset_mode": self._mode}
         self._roles(action, observation, reward, done, truncated, info)
         limit = model.steps if max_episode_steps is None else max_episode_steps
         self._limit = None if limit is None else int(limit)
@@ -119,7 +119,9 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Array]):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
 
         given = dict(inputs or {})
-        given.setdefault(action, np.zeros((num_envs, *self._action.shape), self._action.dtype))
+        if self._action.source == "required":
+            # Until the first step.
+            given.setdefault(action, np.zeros((num_envs, *self._action.shape), self._action.dtype))
         self.session: Session = model.session(
             agents=num_envs,
             steps=self._session_steps(steps),
@@ -192,7 +194,8 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Array]):
 
     def close_extras(self, **kwargs: Any) -> None:
         """Closes the session."""
-        self.session.close()
+        if hasattr(self, "session"):
+            self.session.close()
 
     def _begun_in_same_step(self, observations: Array, infos: Infos) -> tuple[Array, Infos]:
         over = self._over
@@ -307,9 +310,10 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Array]):
             )
         return mask
 
-    def _checked(self, actions: Any) -> Array:
+    def _checked(self, given: Any) -> Array:
         """The actions as the model takes them."""
-        actions, space = np.asarray(actions), self.single_action_space
+        actions: Array = np.asarray(given)
+        space = self.single_action_space
         shape = self.action_space.shape
         if actions.shape != shape:
             raise ValueError(f"the actions have shape {actions.shape}, and not {shape}")
@@ -353,7 +357,7 @@ class Env(gymnasium.Env[Any, Any]):
     A step costs as much as one of some hundred environments.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": []}
+    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012
 
     def __init__(self, model: Model | str | os.PathLike[str], **options: Any) -> None:
         for name in ("num_envs", "autoreset_mode"):

@@ -1,11 +1,11 @@
 """Weights of policies as inputs of a model, so that one run is the episodes of many policies.
 
-A model that holds its policy, as ``lang-examples/cartpole.sim`` does, takes the weights as inputs ``w1``, ``b1``
-and so on. Evolution strategies and genetic algorithms want them as a row of numbers per candidate, and torch as
-the parameters of a module. :class:`Weights` converts between the three:
+A model that holds its policy, as ``lang-examples/cartpole.sim`` does, takes the weights as inputs
+``w1``, ``b1`` and so on. Evolution strategies and genetic algorithms want them as a row of numbers
+per candidate, and torch as the parameters of a module. :class:`Weights` converts between the three:
 
 >>> weights = simc.policy.Weights(model, {"w1": "0.weight.T", "b1": "0.bias"})
->>> run = model.run(agents=64 * 8, **weights.inputs(candidates, repeat=8))    # 64 rows, 8 episodes each
+>>> run = model.run(agents=64 * 8, inputs=weights.inputs(candidates, repeat=8))
 >>> fitness = weights.per_candidate(run["reward"], repeat=8).mean(axis=1)
 >>> weights.load(candidates[fitness.argmax()], module)
 """
@@ -61,7 +61,8 @@ class Weights:
                 raise RunError("policy", message)
             transposed = key.endswith(".T")
             if transposed and len(field.shape) != 2:
-                message = f"`{key}` transposes, and input `{name}` has {len(field.shape)} dimensions"
+                dimensions = len(field.shape)
+                message = f"`{key}` transposes, and input `{name}` has {dimensions} dimensions"
                 raise RunError("policy", message, f"`{key[:-2]}`")
             end = start + math.prod(field.shape)
             plain = key.removesuffix(".T")
@@ -153,8 +154,8 @@ class Weights:
             if array.shape != place.shape:
                 shapes = f"shape {array.shape}, and input `{name}` {place.shape}"
                 transposed = array.shape == place.shape[::-1]
-                help = f"`{place.key}.T` transposes it" if transposed else None
-                raise RunError("policy", f"`{place.key}` has {shapes}", help)
+                hint = f"`{place.key}.T` transposes it" if transposed else None
+                raise RunError("policy", f"`{place.key}` has {shapes}", hint)
             row[place.start : place.end] = array.reshape(-1)
         return row
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +12,15 @@ import pytest
 
 import simc
 
-gymnasium = pytest.importorskip("gymnasium", reason="pip install gymnasium")
+pytest.importorskip("gymnasium", reason="pip install gymnasium")
 
-import simc.gym  # noqa: E402
+import gymnasium
+from gymnasium import spaces
+from gymnasium.error import ResetNeeded
+from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode
 
-from gymnasium import spaces  # noqa: E402
-from gymnasium.error import ResetNeeded  # noqa: E402
-from gymnasium.utils.env_checker import check_env  # noqa: E402
-from gymnasium.vector import AutoresetMode  # noqa: E402
+import simc.gym
 
 GYM = Path(__file__).resolve().parents[1] / "examples" / "gym"
 THEIRS = {
@@ -71,7 +73,7 @@ def state_of(name: str, session: simc.Session) -> np.ndarray:
     return np.stack([session.state(state) for state in states], axis=1)
 
 
-def set_state(name: str, env: gymnasium.Env, state: np.ndarray) -> None:
+def set_state(name: str, env: Any, state: np.ndarray) -> None:
     dtype = np.float32 if name == "mountain_car_continuous" else np.float64
     env.unwrapped.state = state.astype(dtype)
 
@@ -106,7 +108,8 @@ def test_spaces_are_those_of_gymnasium(name: str) -> None:
     ],
 )
 def test_an_action_space_follows_the_input(declared: str, space: spaces.Space[Any]) -> None:
-    source = f"{declared}\nstate x = 0.0\nstep {{ x += 1.0 }}\noutput observation = [x]\noutput reward = x"
+    rest = "state x = 0.0\nstep { x += 1.0 }\noutput observation = [x]\noutput reward = x"
+    source = f"{declared}\n{rest}"
     env = counter(4, source)
     assert env.single_action_space == space
     env.action_space.seed(1)
@@ -128,7 +131,8 @@ def test_an_action_space_follows_the_input(declared: str, space: spaces.Space[An
     ],
 )
 def test_an_observation_space_follows_the_output(declared: str, space: spaces.Space[Any]) -> None:
-    source = f"input action: bool\nstate x = 0.0\nstep {{ x += 1.0 }}\noutput reward = x\n{declared}"
+    rest = "input action: bool\nstate x = 0.0\nstep { x += 1.0 }\noutput reward = x"
+    source = f"{rest}\n{declared}"
     env = counter(4, source)
     assert env.single_observation_space == space
     observations, _ = env.reset(seed=1)
@@ -150,7 +154,8 @@ def test_outputs_are_joined_and_spaces_can_be_given() -> None:
     env = counter(2, source, observation=["half", "pair"], observation_space=given)
     assert env.single_observation_space == given
     free = COUNTER.replace("/// Range: 0..2", "")
-    assert counter(2, free, action_space=spaces.Discrete(5)).single_action_space.n == 5
+    given_actions = counter(2, free, action_space=spaces.Discrete(5)).single_action_space
+    assert given_actions == spaces.Discrete(5)
 
 
 @pytest.mark.parametrize(
@@ -189,7 +194,7 @@ def test_a_model_that_reads_steps_can_be_given_them() -> None:
 
 
 def test_wrong_arguments_are_refused() -> None:
-    for options, says in [
+    wrong: list[tuple[dict[str, Any], str]] = [
         ({"done": "number"}, "`done` is a bool"),
         ({"truncated": "lat"}, "did you mean `late`"),
         ({"info": ["numbr"]}, "did you mean `number`"),
@@ -199,7 +204,8 @@ def test_wrong_arguments_are_refused() -> None:
         ({"observation_space": spaces.Box(0, 1, (3,))}, "shape"),
         ({"params": {"ende": 3}}, "did you mean `end`"),
         ({"render_mode": "human"}, "no pictures"),
-    ]:
+    ]
+    for options, says in wrong:
         with pytest.raises(simc.RunError, match=says):
             counter(2, **options)
     with pytest.raises(ValueError, match="AutoresetMode"):
@@ -222,9 +228,10 @@ def test_trajectories_are_those_of_gymnasium_step_for_step(name: str) -> None:
         before, actions = state_of(name, env.session), env.action_space.sample()
         observations, rewards, terminations, truncations, _ = env.step(actions)
         for k in np.flatnonzero(~over):
-            theirs.unwrapped.steps_beyond_terminated = None
+            inner: Any = theirs.unwrapped
+            inner.steps_beyond_terminated = None
             set_state(name, theirs, before[k])
-            seen, reward, terminated, _, _ = theirs.unwrapped.step(actions[k])
+            seen, reward, terminated, _, _ = inner.step(actions[k])
             assert np.allclose(observations[k], seen, rtol=2e-6, atol=2e-6)
             assert rewards[k] == pytest.approx(reward, rel=2e-6, abs=2e-6)
             assert terminations[k] == terminated
@@ -237,9 +244,9 @@ def test_trajectories_are_those_of_gymnasium_step_for_step(name: str) -> None:
 def test_trajectories_stay_those_of_gymnasium(name: str) -> None:
     """Whole episodes, from the same starts: rounding grows as the system makes it grow.
 
-    CartPole is unstable: a difference grows 3,000 times in 100 steps, but episodes of random actions
-    are shorter. The difference of two pendulums grows whenever they pass the top: it was up to
-    2e-4 in the first 50 steps, and 3e-2 in 200. The others' was up to 2e-6.
+    CartPole is unstable: a difference grows 3,000 times in 100 steps, but episodes of random
+    actions are shorter. The difference of two pendulums grows whenever they pass the top: it was up
+    to 2e-4 in the first 50 steps, and 3e-2 in 200. The others' was up to 2e-6.
     """
     agents = 16
     steps = {"cartpole": 60, "pendulum": 200, "mountain_car_continuous": 999}[name]
@@ -248,19 +255,19 @@ def test_trajectories_stay_those_of_gymnasium(name: str) -> None:
     theirs = [gymnasium.make(THEIRS[name]) for _ in range(agents)]
     observations, _ = env.reset(seed=5)
     states = state_of(name, env.session)
-    for k, each in enumerate(theirs):
+    for each, start in zip(theirs, states, strict=True):
         each.reset(seed=0)
-        set_state(name, each, states[k])
+        set_state(name, each, start)
     env.action_space.seed(6)
     over, lengths = np.zeros(agents, bool), np.zeros(agents, int)
-    for step in range(steps):
-        tolerance = 1e-5 if name != "pendulum" else 1e-3 if step < 50 else 0.1
+    for t in range(steps):
+        tolerance = 1e-5 if name != "pendulum" else 1e-3 if t < 50 else 0.1
         actions = env.action_space.sample()
         if name == "mountain_car_continuous":
             # Pushes the way it goes, so that it gets somewhere.
             actions = np.where(observations[:, 1:] >= 0, 1.0, -1.0).astype(np.float32) * 0.9
         observations, rewards, terminations, truncations, _ = env.step(actions)
-        for k in np.flatnonzero(~over):
+        for k in np.flatnonzero(~over).tolist():
             seen, reward, terminated, truncated, _ = theirs[k].step(actions[k])
             lengths[k] += 1
             assert np.allclose(observations[k], seen, rtol=tolerance, atol=tolerance)
@@ -368,8 +375,8 @@ def test_disabled_waits_for_a_reset() -> None:
 
 
 def test_episodes_are_cut_off() -> None:
-    for options, most in [({}, 5), ({"max_episode_steps": 3}, 3)]:
-        env = counter(2, params={"end": 100}, **options)
+    for limit, most in [(None, 5), (3, 3)]:
+        env = counter(2, params={"end": 100}, max_episode_steps=limit)
         env.reset(seed=0)
         for _ in range(2):
             ends = [env.step(np.zeros(2, int))[2:4] for _ in range(most)]
@@ -489,7 +496,7 @@ def test_gymnasium_makes_it() -> None:
 
 @pytest.mark.parametrize("mode", list(AutoresetMode))
 def test_a_vector_of_ours_behaves_as_one_of_gymnasium(mode: AutoresetMode) -> None:
-    """The same calls as Gymnasium's vector of single environments: the same types, shapes and ends."""
+    """The same calls as Gymnasium's vector of single environments give the same."""
 
     def single() -> simc.gym.Env:
         return simc.gym.Env(simc.compile(COUNTER), info=["number"])
@@ -499,14 +506,12 @@ def test_a_vector_of_ours_behaves_as_one_of_gymnasium(mode: AutoresetMode) -> No
     assert ours.observation_space == theirs.observation_space
     assert ours.action_space == theirs.action_space
     ours.action_space.seed(4)
-    pairs = [(ours.reset(seed=1), theirs.reset(seed=1))]
+    pairs: list[tuple[Any, Any]] = [(ours.reset(seed=1), theirs.reset(seed=1))]
     over = np.zeros(3, bool)
     for k in range(20):
         if mode is AutoresetMode.DISABLED and over.any():
             options = {"reset_mask": over}
-            pairs.append(
-                (ours.reset(options=dict(options)), theirs.reset(options=dict(options)))
-            )
+            pairs.append((ours.reset(options=dict(options)), theirs.reset(options=dict(options))))
         if k == 1:
             mask = {"reset_mask": np.array([False, True, False])}
             pairs.append((ours.reset(options=dict(mask)), theirs.reset(options=dict(mask))))
@@ -557,3 +562,25 @@ def test_it_goes_into_wrappers(mode: AutoresetMode) -> None:
             )
     assert len(lengths) > 30
     assert 15 < np.mean(lengths) < 30
+
+
+# Documentation
+
+
+def test_the_code_of_the_page_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = Path(__file__).resolve().parents[2] / "docs" / "gymnasium.md"
+    monkeypatch.chdir(GYM)
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.S)
+    assert len(blocks) == 5
+    names: dict[str, Any] = {}
+    try:
+        for block in blocks:
+            exec(compile(block, str(page), "exec"), names)
+    finally:
+        gymnasium.registry.pop("SimCartPole-v0", None)
+    assert names["session"].closed
+    assert names["env"].num_envs == 16
+    assert names["returns"].shape == (64,)
+    assert np.array_equal(
+        names["rows"][0], names["candidates"][names["returns"].argmax()].astype("f4")
+    )

@@ -47,12 +47,12 @@ def test_a_run_of_all_is_the_run_of_each(cartpole: simc.Model) -> None:
     weights = simc.policy.Weights(cartpole, ["w1", "b1", "w2", "b2"])
     rows = np.random.default_rng(1).standard_normal((6, weights.size)).astype(np.float32)
     starts = np.random.default_rng(2).uniform(-0.05, 0.05, (18, 4)).astype(np.float32)
-    run = cartpole.run(agents=18, start=starts, **weights.inputs(rows, repeat=3))
+    run = cartpole.run(agents=18, start=starts, inputs=weights.inputs(rows, repeat=3))
     returns = weights.per_candidate(run["reward"], repeat=3)
     assert returns.shape == (6, 3)
     for k in range(6):
         each = cartpole.run(
-            agents=3, start=starts[3 * k : 3 * k + 3], **weights.inputs(rows[[k] * 3])
+            agents=3, start=starts[3 * k : 3 * k + 3], inputs=weights.inputs(rows[[k] * 3])
         )
         assert np.array_equal(each["reward"], returns[k])
     assert len(np.unique(returns)) > 3
@@ -65,9 +65,11 @@ def test_modules_of_torch_do_what_the_model_does(cartpole: simc.Model) -> None:
     modules = [torch.nn.Sequential(linear(4, 8), tanh(), linear(8, 2)) for _ in range(200)]
     weights = simc.policy.Weights(cartpole, NAMES)
     starts = np.random.default_rng(3).uniform(-0.05, 0.05, (200, 4)).astype(np.float32)
-    run = cartpole.run(agents=200, steps=1, start=starts, **weights.inputs(modules))
+    run = cartpole.run(agents=200, steps=1, start=starts, inputs=weights.inputs(modules))
     with torch.no_grad():
-        scores = [module(torch.from_numpy(start)) for module, start in zip(modules, starts)]
+        scores = [
+            module(torch.from_numpy(start)) for module, start in zip(modules, starts, strict=True)
+        ]
     clear = np.array([abs(float(each[0] - each[1])) > 1e-5 for each in scores])
     wanted = np.array([int(each.argmax()) for each in scores])
     assert clear.sum() > 190
@@ -81,7 +83,7 @@ def test_modules_of_torch_do_what_the_model_does(cartpole: simc.Model) -> None:
     wrong = torch.nn.Sequential(linear(4, 9), tanh(), linear(9, 2))
     with pytest.raises(simc.RunError, match=r"shape \(9, 4\)"):
         weights.load(rows[0], wrong)
-    with pytest.raises(simc.RunError, match="no weights `0.weight`"):
+    with pytest.raises(simc.RunError, match=r"no weights `0\.weight`"):
         weights.load(rows[0], linear(4, 8))
 
 

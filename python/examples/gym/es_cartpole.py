@@ -1,9 +1,9 @@
 """An evolution strategy in NumPy solves CartPole: each generation is one run of the model.
 
-The model `lang-examples/cartpole.sim` holds the policy, a network whose weights are inputs. A generation
-perturbs a mean by noise and its negative, runs all candidates through their episodes at once, and moves the
-mean by the ranks of their returns (T. Salimans et al., "Evolution Strategies as a Scalable Alternative to
-Reinforcement Learning", 2017).
+The model `lang-examples/cartpole.sim` holds the policy, a network whose weights are inputs. A
+generation perturbs a mean by noise and its negative, runs all candidates through their episodes at
+once, and moves the mean by the ranks of their returns (T. Salimans et al., "Evolution Strategies as
+a Scalable Alternative to Reinforcement Learning", 2017).
 
     python examples/gym/es_cartpole.py
 """
@@ -41,7 +41,7 @@ def evolve(seed: int, generations: int) -> float:
         run = model.run(
             agents=len(candidates) * EPISODES,
             seed=int(random.integers(2**63)),
-            **weights.inputs(candidates, repeat=EPISODES),
+            inputs=weights.inputs(candidates, repeat=EPISODES),
         )
         steps += run.report.agent_steps
         returns = weights.per_candidate(run["reward"], EPISODES).mean(axis=1)
@@ -49,13 +49,13 @@ def evolve(seed: int, generations: int) -> float:
         slope = (ranks[:PAIRS] - ranks[PAIRS:]) @ noise / (2 * PAIRS * SIGMA)
         mean = (mean + RATE * slope).astype(np.float32)
         test = model.run(
-            agents=TESTS, seed=seed + k, **weights.inputs(mean[np.newaxis], repeat=TESTS)
+            agents=TESTS, seed=seed + k, inputs=weights.inputs(mean[np.newaxis], repeat=TESTS)
         )
         tested = float(test["reward"].mean())
         seconds = time.perf_counter() - started
         print(
-            f"generation {k:3}  {steps:10,} steps  {seconds:5.2f} s  returns {returns.mean():6.1f}, "
-            f"of the mean {tested:6.1f}"
+            f"generation {k:3}  {steps:10,} steps  {seconds:5.2f} s  "
+            f"returns {returns.mean():6.1f}, of the mean {tested:6.1f}"
         )
         if tested >= SOLVED:
             break

@@ -1,9 +1,10 @@
 """Proximal policy optimisation solves CartPole: a mean return of at least 475 over 100 episodes.
 
-The policy is trained and tested in `cartpole.sim`, and in the end tested in Gymnasium's own CartPole-v1.
+The policy is trained and tested in `cartpole.sim`, and in the end tested in Gymnasium's own
+CartPole-v1.
 
-The algorithm is the plain one (J. Schulman et al., "Proximal Policy Optimization Algorithms", 2017) as CleanRL
-writes it: one file, no framework. It needs gymnasium and torch.
+The algorithm is the plain one (J. Schulman et al., "Proximal Policy Optimization Algorithms", 2017)
+as CleanRL writes it: one file, no framework. It needs gymnasium and torch.
 
     python examples/gym/ppo_cartpole.py
 """
@@ -127,7 +128,7 @@ def train(seed: int, most_steps: int) -> Agent:
     env = simc.gym.VectorEnv(
         model, ENVS, autoreset_mode=simc.gym.AutoresetMode.SAME_STEP, backend="cpu"
     )
-    agent = Agent(env.single_observation_space.shape[0], int(env.single_action_space.n))
+    agent = Agent(4, 2)
     optimizer = torch.optim.Adam(agent.parameters(), RATE, eps=1e-5)
     seen_now, _ = env.reset(seed=seed)
     rolled = {name: torch.zeros(STEPS, ENVS) for name in ("logs", "values", "rewards", "ended")}
