@@ -6,6 +6,7 @@
 >>> run["payoff"]                                             # a NumPy array, a row per agent
 """
 
+from ._doctor import Doctor, doctor
 from ._manifest import Data, Field, Input, Param, SeriesField
 from ._model import Model, compile, load
 from ._report import Report, Telemetry
@@ -30,6 +31,7 @@ __all__ = [
     "Data",
     "Derivatives",
     "Diagnostic",
+    "Doctor",
     "Elite",
     "Estimate",
     "FaultError",
@@ -58,5 +60,6 @@ __all__ = [
     "UnknownNameError",
     "__version__",
     "compile",
+    "doctor",
     "load",
 ]
