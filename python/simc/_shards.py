@@ -207,7 +207,7 @@ def sweep_points(
 def _aligned(values: Mapping[str, Any]) -> dict[str, Any]:
     """Values with arrays that begin where their type may: in a message they need not."""
     return {
-        name: np.require(value, requirements="CA") if isinstance(value, np.ndarray) else value
+        name: np.require(value, requirements=["C", "A"]) if isinstance(value, np.ndarray) else value
         for name, value in values.items()
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import threading
 import time
@@ -425,3 +426,15 @@ def test_shards_run_on_the_gpu_backend() -> None:
     assert "llvmpipe" in str(sharded.report.shards[0].adapter)
     assert_same_outputs(sharded, run)
     assert_same_summary(sharded, run)
+
+
+def test_the_code_of_the_page_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    page = EXAMPLES.parent / "docs" / "ray.md"
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "gbm.sim").write_text((EXAMPLES / "gbm.sim").read_text())
+    names: dict[str, Any] = {}
+    for block in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL):
+        exec(compile(block, str(page), "exec"), names)
+    assert names["sweep"].shape == (9, 3)
+    assert names["paths"].histograms["price"].counts.sum() > 190_000
+    assert names["run"].summary()["call"].count == 200_000
