@@ -325,7 +325,8 @@ def _job(model: Model, wanted: Wanted, given: Mapping[str, Any], agents: int, sh
         options=model._options,
         version=__version__,
         settings=settings,
-        values={"params": params, "data": data},
+        params=params,
+        data=data,
         kept=names if keeps else (),
         counted=tuple(model.outputs) if wanted.statistics else (),
         quartiles=wanted.quartiles,
@@ -542,7 +543,7 @@ def _about(model: Model, job: Job, report: ShardedReport) -> dict[str, Any]:
         "agents": report.agents,
         "steps": report.steps,
         "backend": report.backend,
-        "params": {name: np.asarray(each).tolist() for name, each in job.values["params"].items()},
+        "params": {name: np.asarray(each).tolist() for name, each in job.params.items()},
         "agent_steps": report.agent_steps,
         "shards": [
             {"first_agent": shard.first_agent, "agents": shard.agents, "file": shard.file}

@@ -96,8 +96,8 @@ class Job:
     """The version of the package that asks."""
     settings: Mapping[str, Any]
     """Keywords of `Model.run` that all shards have."""
-    values: Mapping[str, Any]
-    """Params and tables."""
+    params: Mapping[str, Any]
+    data: Mapping[str, Any]
     kept: tuple[str, ...]
     """Outputs whose arrays are given back."""
     counted: tuple[str, ...]
@@ -200,8 +200,16 @@ def sweep_points(
 ) -> dict[str, Any]:
     """Runs some points of a sweep."""
     model = _prepared(job)
-    call = (dict(job.settings), dict(job.fixed), _on_main_thread(), None)
-    return model._native.sweep(call, list(seeds), dict(params))
+    call = (dict(job.settings), _aligned(job.fixed), _on_main_thread(), None)
+    return model._native.sweep(call, list(seeds), _aligned(params))
+
+
+def _aligned(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values with arrays that begin where their type may: in a message they need not."""
+    return {
+        name: np.require(value, requirements=["C", "A"]) if isinstance(value, np.ndarray) else value
+        for name, value in values.items()
+    }
 
 
 @functools.lru_cache(maxsize=4)
@@ -231,9 +239,10 @@ def _run(job: Job, model: Model, shard: Shard, inputs: Mapping[str, Any]) -> Run
         agents=shard.agents,
         first_agent=shard.first,
         keep_states=False,
-        inputs=inputs,
+        inputs=_aligned(inputs),
+        params=_aligned(job.params),
+        data=_aligned(job.data),
         **job.settings,
-        **job.values,
     )
 
 

@@ -23,11 +23,13 @@ from ._sweep import Sweep, planned
 from .errors import RunError
 
 try:
-    import distributed as _distributed
+    import distributed
 except ImportError as _error:
     raise RunError(
         "dask", "`simc.dask` needs the package distributed", "pip install distributed"
     ) from _error
+
+_distributed: Any = distributed
 
 __all__ = ["ShardReport", "ShardedReport", "ShardedRun", "run", "sweep"]
 
@@ -116,6 +118,10 @@ def sweep(
     return _sweep_sharded(cluster, model, settings, plan, tasks, None, progress)
 
 
+def _same(value: Any) -> Any:
+    return value
+
+
 class _Cluster:
     """Functions as tasks of Dask."""
 
@@ -124,7 +130,7 @@ class _Cluster:
             raise TypeError(f"`client` is a distributed.Client, not {type(client).__name__}")
         if retries < 0:
             raise RunError("E0703", f"`retries` is {retries}, and is at least 0", "retries=3")
-        self._client = client
+        self._client: Any = client
         self._options = {"resources": dict(resources or {}) or None, "retries": retries}
 
     def slots(self) -> int:
@@ -134,7 +140,8 @@ class _Cluster:
         return int(threads)
 
     def share(self, value: Any) -> Any:
-        return self._client.scatter(value, hash=False)
+        # A task, unlike scattered data, is repeated when the worker that has its result is lost.
+        return self._client.submit(_same, value, pure=False)
 
     def results(
         self, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]

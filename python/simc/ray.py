@@ -12,6 +12,7 @@ repeated.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -27,9 +28,11 @@ from ._sweep import Sweep, planned
 from .errors import RunError
 
 try:
-    import ray as _ray
+    import ray
 except ImportError as _error:
     raise RunError("ray", "`simc.ray` needs the package ray", "pip install ray") from _error
+
+_ray: Any = ray
 
 __all__ = ["ShardReport", "ShardedReport", "ShardedRun", "run", "sweep"]
 
@@ -97,7 +100,8 @@ def run(
         progress=progress,
         threads=max(1, int(cpus)),
     )
-    return _run_sharded(_Cluster(cpus, gpus, resources, retries), model, wanted, given)
+    cluster = _Cluster(cpus, gpus, resources, retries, chosen)
+    return _run_sharded(cluster, model, wanted, given)
 
 
 def sweep(
@@ -130,7 +134,7 @@ def sweep(
     chosen = ("gpu" if gpus else "cpu") if backend is None else backend
     settings = _settings(agents, steps, world, 0, None, chosen, adapter)
     plan = planned(model, seed if np.ndim(seed) else seed_of(seed), given, zip)
-    cluster = _Cluster(cpus, gpus, resources, retries)
+    cluster = _Cluster(cpus, gpus, resources, retries, chosen)
     return _sweep_sharded(cluster, model, settings, plan, tasks, max(1, int(cpus)), progress)
 
 
@@ -138,7 +142,12 @@ class _Cluster:
     """Functions as tasks of Ray."""
 
     def __init__(
-        self, cpus: float, gpus: float, resources: Mapping[str, float] | None, retries: int
+        self,
+        cpus: float,
+        gpus: float,
+        resources: Mapping[str, float] | None,
+        retries: int,
+        backend: str,
     ) -> None:
         if retries < 0:
             raise RunError("E0703", f"`retries` is {retries}, and is at least 0", "retries=3")
@@ -156,10 +165,12 @@ class _Cluster:
         needs = {"CPU": cpus, "GPU": gpus, **(resources or {})}
         self._needs = {name: amount for name, amount in needs.items() if amount > 0}
         self._slots = self._count_slots()
+        if backend != "cpu":
+            self._warn_of_idle_gpus()
 
     def _count_slots(self) -> int:
         slots = 0
-        for node in _ray.nodes():  # type: ignore[no-untyped-call]
+        for node in _ray.nodes():
             if node["Alive"]:
                 has = node["Resources"]
                 each = [int(has.get(name, 0.0) / need) for name, need in self._needs.items()]
@@ -172,6 +183,17 @@ class _Cluster:
                 "lower `cpus`, `gpus` or `resources`, or start machines that have it",
             )
         return int(slots)
+
+    def _warn_of_idle_gpus(self) -> None:
+        """Ray hides GPUs from CUDA only, and a run takes the first GPU that Vulkan shows."""
+        for node in _ray.nodes():
+            number = node["Resources"].get("GPU", 0.0) if node["Alive"] else 0.0
+            if number > 1:
+                warnings.warn(
+                    f"{node['NodeManagerHostname']} has {number:g} GPUs, and all of its shards run "
+                    "on the first: start a node of Ray per GPU, in a container that sees only it",
+                    stacklevel=4,
+                )
 
     def slots(self) -> int:
         return self._slots

@@ -27,9 +27,12 @@ import simc.dask  # noqa: E402
 def client() -> Iterator[Any]:
     # Workers find the package where this process has found it.
     place = str(Path(simc.__file__).resolve().parents[1])
-    os.environ["PYTHONPATH"] = os.pathsep.join(
-        each for each in (place, os.environ.get("PYTHONPATH")) if each
-    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", place, prepend=os.pathsep)
+        yield from started()
+
+
+def started() -> Iterator[Any]:
     with (
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address=None
@@ -66,12 +69,13 @@ def test_a_killed_worker_changes_no_bit(client: Any) -> None:
     process = next(iter(client.run(os.getpid).values()))
 
     def kill() -> None:
-        time.sleep(1.0)
+        # A shard takes seconds, so that it dies in its only one, or before.
+        time.sleep(0.5)
         os.kill(process, signal.SIGKILL)
 
     killer = threading.Thread(target=kill)
     killer.start()
-    sharded = simc.dask.run(client, model, **given, shards=4)
+    sharded = simc.dask.run(client, model, **given, shards=2)
     killer.join()
     assert process not in {shard.process for shard in sharded.report.shards}
     run = model.run(**given, backend="cpu")

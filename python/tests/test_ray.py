@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import threading
 import time
@@ -72,12 +73,12 @@ output few = [for k in 0..3: x.y - f32(k)]
 def cluster() -> Iterator[None]:
     # Workers find the package where this process has found it.
     place = str(Path(simc.__file__).resolve().parents[1])
-    os.environ["PYTHONPATH"] = os.pathsep.join(
-        each for each in (place, os.environ.get("PYTHONPATH")) if each
-    )
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
-    yield
-    ray.shutdown()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", place, prepend=os.pathsep)
+        # Two GPUs in name only, by which Ray schedules.
+        ray.init(num_cpus=2, num_gpus=2, include_dashboard=False, log_to_driver=False)
+        yield
+        ray.shutdown()
 
 
 pytestmark = pytest.mark.usefixtures("cluster")
@@ -365,7 +366,7 @@ def test_errors_of_shards_are_those_of_runs(gbm: simc.Model) -> None:
     with pytest.raises(simc.RunError, match="histogram of `price`"):
         simc.ray.run(gbm, histograms={"price": (1.0, 1.0, 4)})
     with pytest.raises(simc.RunError, match="no machine of the cluster"):
-        simc.ray.run(gbm, gpus=1)
+        simc.ray.run(gbm, gpus=3)
     wrong = simc.compile(
         "agents 300\nsteps 1\nparam n = 4\nstate x = [1.0, 2.0]\nstate y = 0.0\n"
         "step { y = x[agent] }\noutput y"
@@ -409,3 +410,31 @@ def test_swept_observations_have_the_bits_of_one_process() -> None:
         simc.ray.sweep(model, agents=700)
     with pytest.raises(simc.UnknownNameError, match="scal"):
         simc.ray.sweep(model, agents=700, scal=scales)
+
+
+def test_shards_run_on_the_gpu_backend() -> None:
+    """On a software adapter: the same code as on a GPU."""
+    model = simc.load(EXAMPLES / "gbm.sim")
+    given: dict[str, Any] = {"agents": 3_000, "steps": 20, "adapter": "llvmpipe"}
+    try:
+        run = model.run(**given)
+    except simc.RunError as error:
+        pytest.skip(f"needs Mesa's software adapter: {error}")
+    with pytest.warns(UserWarning, match="has 2 GPUs, and all of its shards run on the first"):
+        sharded = simc.ray.run(model, **given, gpus=1, shards=3)
+    assert sharded.report.backend == "gpu"
+    assert "llvmpipe" in str(sharded.report.shards[0].adapter)
+    assert_same_outputs(sharded, run)
+    assert_same_summary(sharded, run)
+
+
+def test_the_code_of_the_page_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    page = EXAMPLES.parent / "docs" / "ray.md"
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "gbm.sim").write_text((EXAMPLES / "gbm.sim").read_text())
+    names: dict[str, Any] = {}
+    for block in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL):
+        exec(compile(block, str(page), "exec"), names)
+    assert names["sweep"].shape == (9, 3)
+    assert names["paths"].histograms["price"].counts.sum() > 190_000
+    assert names["run"].summary()["call"].count == 200_000

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 
 import simc
+
+from .conftest import EXAMPLES
 
 torch = pytest.importorskip("torch", reason="needs `pip install torch`")
 
@@ -240,3 +243,13 @@ def test_worlds_have_gradients_by_what_all_agents_share() -> None:
     per_agent = simc.torch.function(model, of="mean(x)", wrt="start", backend="cpu")
     with pytest.raises(simc.RunError, match="moves the others"):
         per_agent(torch.tensor(start))
+
+
+def test_the_code_of_the_page_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = EXAMPLES.parent / "docs" / "torch.md"
+    monkeypatch.chdir(EXAMPLES)
+    names: dict[str, Any] = {}
+    for block in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL):
+        exec(compile(block, str(page), "exec"), names)
+    assert names["sigma"].grad > 0
+    assert names["spot"].grad > 0
