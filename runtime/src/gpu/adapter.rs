@@ -184,7 +184,8 @@ fn has_api() -> bool {
         (!value.is_undefined() && !value.is_null()).then_some(value)
     };
     let global = JsValue::from(js_sys::global());
-    let is_browser = get(&global, "Window").is_some() || get(&global, "WorkerGlobalScope").is_some();
+    let is_browser =
+        get(&global, "Window").is_some() || get(&global, "WorkerGlobalScope").is_some();
     let gpu = get(&global, "navigator").and_then(|navigator| get(&navigator, "gpu"));
     is_browser && gpu.is_some()
 }

@@ -6,7 +6,14 @@ use std::path::PathBuf;
 
 fn all() -> Vec<(PathBuf, String)> {
     [
-        "compiler", "format", "lsp", "runtime", "cli", "tests", "oracle",
+        "compiler",
+        "format",
+        "lsp",
+        "runtime",
+        "cli",
+        "web/runtime",
+        "tests",
+        "oracle",
     ]
     .into_iter()
     .flat_map(sources)
