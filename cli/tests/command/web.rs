@@ -1,4 +1,4 @@
-//! `simc build --target web`. The runtime stands in for itself: what it does is tested in `web/runtime/tests`.
+//! `simc build --target web`, with files in place of the runtime, whose tests are in `web/runtime/tests`.
 
 use crate::{Place, Said};
 use std::{fs, path::Path};

@@ -54,8 +54,9 @@ pub struct Model {
 
 #[wasm_bindgen]
 impl Model {
-    /// Compiles a source text. `generator` names the random generator, `precise` asks for mathematical functions with the same bits on every GPU,
-    /// `checks` for a message at the first bad index, division, NaN or failed `assert`.
+    /// Compiles a source text. `generator` names the random generator, `precise` asks for mathematical
+    /// functions with the same bits on every GPU, `checks` for a message at the first bad index, division, NaN
+    /// or failed `assert`.
     ///
     /// # Errors
     /// An object with the mistakes.
