@@ -120,7 +120,8 @@ pub(crate) fn summary(adapter: &wgpu::Adapter) -> AdapterSummary {
     let info = adapter.get_info();
     AdapterSummary {
         name: match info.name.is_empty() {
-            true => "unnamed adapter".to_owned(),
+            // Browsers tell it to few.
+            true => "WebGPU".to_owned(),
             false => info.name,
         },
         kind: match info.device_type {
