@@ -7,10 +7,13 @@
 //! `wasm32-unknown-unknown` has no clock: [`std::time::Instant`] panics there. With the feature `web` the clock
 //! is JavaScript's; without it time stands still.
 
+#[cfg(any(
+    not(all(target_family = "wasm", target_os = "unknown")),
+    feature = "web"
+))]
+use std::sync::OnceLock;
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 use std::time::Instant;
-#[cfg(any(not(all(target_family = "wasm", target_os = "unknown")), feature = "web"))]
-use std::sync::OnceLock;
 use std::{
     future::Future,
     pin::pin,
@@ -21,7 +24,10 @@ use std::{
 use web_time::Instant;
 
 /// The time since the first call in this process.
-#[cfg(any(not(all(target_family = "wasm", target_os = "unknown")), feature = "web"))]
+#[cfg(any(
+    not(all(target_family = "wasm", target_os = "unknown")),
+    feature = "web"
+))]
 pub(crate) fn now() -> Duration {
     static EPOCH: OnceLock<Instant> = OnceLock::new();
     EPOCH.get_or_init(Instant::now).elapsed()

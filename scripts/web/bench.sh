@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Speed of the CPU backend in WebAssembly beside the native one and a hand-written loop of JavaScript, on one core
-# each. Needs `scripts/web/build.sh`.
+# Speed of the CPU backend in WebAssembly beside the native one and a hand-written loop of JavaScript, on one
+# core each. Needs `scripts/web/build.sh`.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

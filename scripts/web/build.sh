@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Builds the runtime for JavaScript into target/web/runtime: the module of WebAssembly, its bindings, the shell
-# around it and the page of built models. Prints the sizes.
+# Builds the runtime for JavaScript into target/web/runtime: the module of WebAssembly, its bindings, the
+# shell around it and the page of built models. Prints the sizes.
 #
 #   scripts/web/build.sh           what a release has
 #   scripts/web/build.sh --quick   without wasm-opt, and with the names of functions, for profiles
 #
-# It takes your Rust if that has wasm32-unknown-unknown (`rustup target add wasm32-unknown-unknown`). Otherwise,
-# as root on Debian, it installs Debian's Rust beside yours, and builds the standard library from its source.
-# wasm-bindgen-cli, in the version of the crate, and binaryen go into target/web/tools.
+# It takes your Rust if that has wasm32-unknown-unknown (`rustup target add wasm32-unknown-unknown`).
+# Otherwise, as root on Debian, it installs Debian's Rust beside yours, and builds the standard library from its
+# source. wasm-bindgen-cli, in the version of the crate, and binaryen go into target/web/tools.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

@@ -45,7 +45,8 @@ pub(super) fn write(
         written.push(path);
     }
     for path in runtime {
-        let bytes = fs::read(&path).map_err(|error| problem::unreadable_web_runtime(&path, &error))?;
+        let bytes =
+            fs::read(&path).map_err(|error| problem::unreadable_web_runtime(&path, &error))?;
         let copy = directory.join(path.file_name().unwrap_or_default());
         replace(&copy, |out| out.write_all(&bytes))?;
     }

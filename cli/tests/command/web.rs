@@ -1,4 +1,4 @@
-//! `simc build --target web`. The runtime stands in for itself: what it does is tested in `web/runtime/tests`.
+//! `simc build --target web`, with files in place of the runtime, whose tests are in `web/runtime/tests`.
 
 use crate::{Place, Said};
 use std::{fs, path::Path};
@@ -47,13 +47,22 @@ fn a_folder_has_module_types_kernel_page_and_runtime() {
     assert!(said.err.contains("index.html"), "{}", said.err);
     let module = place.text("site/walk.js");
     assert!(module.contains("export function load("), "{module}");
-    assert!(module.contains(r"//! A walk <of> agents.\nagents 100"), "{module}");
+    assert!(
+        module.contains(r"//! A walk <of> agents.\nagents 100"),
+        "{module}"
+    );
     assert!(module.contains(r#""precise":true"#), "{module}");
     let kernel = place.text("site/walk.wgsl");
     assert!(kernel.contains("@compute"));
     let page = place.text("site/index.html");
-    assert!(page.contains("<title>A walk &lt;of&gt; agents.</title>"), "{page}");
-    assert!(page.contains("data-model=\"./walk.js\"") && !page.contains("{{"), "{page}");
+    assert!(
+        page.contains("<title>A walk &lt;of&gt; agents.</title>"),
+        "{page}"
+    );
+    assert!(
+        page.contains("data-model=\"./walk.js\"") && !page.contains("{{"),
+        "{page}"
+    );
     assert_eq!(place.read("site/sim_web_bg.wasm"), [0, 97, 115, 109]);
     assert!(!Path::new(&place.path("site/version.txt")).exists());
     let types = place.text("site/walk.d.ts");
@@ -87,17 +96,29 @@ fn without_a_runtime_it_is_said_how_to_build_one() {
     let place = place("0.0.1");
     let said = build(&place, &["--runtime", "nowhere"]);
     assert_eq!(said.code, 1);
-    assert!(said.err.contains("E0994") && said.err.contains("scripts/web/build.sh"), "{}", said.err);
+    assert!(
+        said.err.contains("E0994") && said.err.contains("scripts/web/build.sh"),
+        "{}",
+        said.err
+    );
     assert!(!place.path("site").exists());
     let said = build(&place, &["--runtime", "runtime"]);
     assert_eq!(said.code, 1);
-    assert!(said.err.contains("E0995") && said.err.contains("0.0.1"), "{}", said.err);
+    assert!(
+        said.err.contains("E0995") && said.err.contains("0.0.1"),
+        "{}",
+        said.err
+    );
 }
 
 #[test]
 fn what_does_not_go_together_is_refused() {
     let place = place(env!("CARGO_PKG_VERSION"));
-    for more in [&["--emit", "wgsl"][..], &["--device", "software"], &["--unroll-steps", "2"]] {
+    for more in [
+        &["--emit", "wgsl"][..],
+        &["--device", "software"],
+        &["--unroll-steps", "2"],
+    ] {
         let said = build(&place, more);
         assert_eq!(said.code, 2, "{more:?}: {}", said.err);
     }

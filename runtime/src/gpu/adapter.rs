@@ -120,7 +120,8 @@ pub(crate) fn summary(adapter: &wgpu::Adapter) -> AdapterSummary {
     let info = adapter.get_info();
     AdapterSummary {
         name: match info.name.is_empty() {
-            true => "unnamed adapter".to_owned(),
+            // Browsers tell it to few.
+            true => "WebGPU".to_owned(),
             false => info.name,
         },
         kind: match info.device_type {
@@ -184,7 +185,8 @@ fn has_api() -> bool {
         (!value.is_undefined() && !value.is_null()).then_some(value)
     };
     let global = JsValue::from(js_sys::global());
-    let is_browser = get(&global, "Window").is_some() || get(&global, "WorkerGlobalScope").is_some();
+    let is_browser =
+        get(&global, "Window").is_some() || get(&global, "WorkerGlobalScope").is_some();
     let gpu = get(&global, "navigator").and_then(|navigator| get(&navigator, "gpu"));
     is_browser && gpu.is_some()
 }

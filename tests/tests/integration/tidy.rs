@@ -6,7 +6,16 @@ use std::path::PathBuf;
 
 fn all() -> Vec<(PathBuf, String)> {
     [
-        "compiler", "format", "lsp", "runtime", "cli", "tests", "oracle", "python",
+        "compiler",
+        "format",
+        "lsp",
+        "runtime",
+        "cli",
+        "web/compiler",
+        "web/runtime",
+        "python",
+        "tests",
+        "oracle",
     ]
     .into_iter()
     .flat_map(sources)

@@ -28,7 +28,7 @@ export function shown(value, digits = 4) {
 function ticks(low, high, count) {
   const rough = (high - low) / count;
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = power * [1, 2, 5, 10].find((it) => it * power >= rough);
+  const step = power * [1, 2, 5, 10].find((it) => it * power >= rough * 0.75);
   const all = [];
   for (let k = Math.ceil(low / step); k * step <= high + step * 1e-9; k++) all.push(k * step);
   return all;

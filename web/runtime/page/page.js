@@ -156,7 +156,16 @@ function addRunFields() {
 }
 
 function addControls() {
-  $("about").textContent = manifest.doc.split("\n").slice(1).join("\n").trim();
+  // Lines of a comment are as long as the editor's window; paragraphs are what they mean.
+  const paragraphs = manifest.doc.split("\n").slice(1).join("\n").trim().split(/\n\s*\n/);
+  const [first, ...rest] = paragraphs.map((text) => {
+    const made = document.createElement("p");
+    made.textContent = text.replace(/\s*\n\s*/g, " ");
+    return made;
+  });
+  $("about").append(first);
+  $("more").append(...rest);
+  $("more").hidden = rest.length === 0;
   addRunFields();
   for (const param of manifest.params) addParam($("values"), param);
   $("values").hidden = manifest.params.length === 0;
@@ -274,9 +283,10 @@ async function run() {
     charts(result);
     const { backend, device, agents, steps, agentSteps, reason } = result.report;
     const where = backend === "gpu" ? `on the GPU (${device})` : "on the CPU";
+    const rate = Number((agentSteps / seconds).toPrecision(3));
     status(
       `${agents.toLocaleString("en-US")} agents, ${steps.toLocaleString("en-US")} steps ${where} in ` +
-        `${shown(seconds, 3)} s: ${shown(agentSteps / seconds, 3)} agent-steps/s. ${reason}.`,
+        `${shown(seconds, 3)} s: ${rate.toLocaleString("en-US")} agent-steps/s (${reason}).`,
     );
     document.body.dataset.done = String(Number(document.body.dataset.done ?? 0) + 1);
   } catch (error) {

@@ -1,9 +1,7 @@
 //! The results of a run as JavaScript gets them: typed arrays, each copied once out of the module's memory.
 
 use js_sys::{Array, Float32Array, Int32Array, Object, Reflect, Uint8Array, Uint32Array};
-use sim_runtime::{
-    Column, Device, Report, Run, Series, SeriesOf, Statistics, Values,
-};
+use sim_runtime::{Column, Device, Report, Run, Series, SeriesOf, Statistics, Values};
 use wasm_bindgen::JsValue;
 
 /// Sets a property of an object that was just made.

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { root, shell, source } from "./support.mjs";
+import { core, root, shell, source } from "./support.mjs";
 
 const dawn = join(root, "target/web/tools/node_modules/webgpu/index.js");
 const icd = "/usr/lib/chromium/vk_swiftshader_icd.json";
@@ -58,4 +58,30 @@ test("without a GPU, `gpu` is an error and `auto` the CPU", async () => {
   });
   assert.equal((await model.run({ agents: 100 })).report.backend, "cpu");
   model.free();
+});
+
+test("a lost device is an error, and the next run works", async () => {
+  assert.equal(await core.useNodeGpu(options.gpu), true);
+  await core.initialize();
+  const adapters = Object.getPrototypeOf(await navigator.gpu.requestAdapter());
+  const devices = [];
+  const { requestDevice } = adapters;
+  adapters.requestDevice = async function (...args) {
+    devices.push(await requestDevice.apply(this, args));
+    return devices.at(-1);
+  };
+  const model = new core.LocalModel(source("gbm"));
+  const launch = { agents: 256, seed: 7, backend: "gpu" };
+  const first = await model.run(launch);
+  assert.equal(devices.length, 1);
+  devices[0].destroy();
+  await assert.rejects(model.run(launch), (error) => {
+    assert.equal(error.code, "E0806");
+    assert.ok(error.help);
+    return true;
+  });
+  const again = await model.run(launch);
+  assert.equal(devices.length, 2);
+  assert.deepEqual(again.outputs, first.outputs);
+  adapters.requestDevice = requestDevice;
 });

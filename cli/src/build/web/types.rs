@@ -23,23 +23,38 @@ pub(super) fn text(name: &str, artifact: &Artifact) -> String {
         if let Some([first, last]) = param.range {
             let _ = write!(doc, "\nFrom {} to {}.", Shown(first), Shown(last));
         }
-        (doc, param.default.is_none(), &param.field, taken(&param.field, false))
+        (
+            doc,
+            param.default.is_none(),
+            &param.field,
+            taken(&param.field, false),
+        )
     });
     let data = manifest.data.iter().map(|table| {
         let ty = taken(&table.field, true);
         (table.field.doc.clone(), true, &table.field, ty)
     });
-    let inputs = manifest.inputs.iter().chain(&world.inputs).map(|input: &Input| {
-        let required = input.source == Source::Required;
-        (input.field.doc.clone(), required, &input.field, taken(&input.field, true))
-    });
+    let inputs = manifest
+        .inputs
+        .iter()
+        .chain(&world.inputs)
+        .map(|input: &Input| {
+            let required = input.source == Source::Required;
+            (
+                input.field.doc.clone(),
+                required,
+                &input.field,
+                taken(&input.field, true),
+            )
+        });
     text += "export interface Values {\n";
     for (doc, required, field, ty) in params.chain(data).chain(inputs) {
         comment(&mut text, "  ", &doc);
         let mark = if required { "" } else { "?" };
         let _ = writeln!(text, "  {}{mark}: {ty};", key(&field.name));
     }
-    text += "}\n\n/** What a run is asked for. */\nexport type Launch = LaunchOptions & Values;\n\n";
+    text +=
+        "}\n\n/** What a run is asked for. */\nexport type Launch = LaunchOptions & Values;\n\n";
     let given = [
         ("Outputs", &manifest.outputs),
         ("States", &manifest.states),
@@ -60,7 +75,11 @@ pub(super) fn text(name: &str, artifact: &Artifact) -> String {
             if (series.of == SeriesOf::Agents) == records {
                 comment(text, "  ", &series.field.doc);
                 let ty = array(series.field.scalar);
-                let _ = writeln!(text, "  {}: Series & {{ values: {ty} }};", key(&series.field.name));
+                let _ = writeln!(
+                    text,
+                    "  {}: Series & {{ values: {ty} }};",
+                    key(&series.field.name)
+                );
             }
         }
         *text += "}\n\n";
@@ -78,7 +97,11 @@ pub(super) fn text(name: &str, artifact: &Artifact) -> String {
            run(launch";
     let needs = manifest.params.iter().any(|param| param.default.is_none())
         || !manifest.data.is_empty()
-        || manifest.inputs.iter().chain(&world.inputs).any(|it| it.source == Source::Required);
+        || manifest
+            .inputs
+            .iter()
+            .chain(&world.inputs)
+            .any(|it| it.source == Source::Required);
     text += if needs { "" } else { "?" };
     text += ": Launch): Promise<Run>;\n}\n\n\
          /** Loads the runtime and the model. */\n\
@@ -95,7 +118,10 @@ fn taken(field: &Field, is_table: bool) -> String {
     let one = match field.scalar {
         Scalar::Bool => "boolean".to_owned(),
         Scalar::U32 if !field.variants.is_empty() => {
-            let names = field.variants.iter().map(|variant| format!("\"{variant}\""));
+            let names = field
+                .variants
+                .iter()
+                .map(|variant| format!("\"{variant}\""));
             names.collect::<Vec<_>>().join(" | ") + " | number"
         }
         Scalar::F32 | Scalar::I32 | Scalar::U32 => "number".to_owned(),
