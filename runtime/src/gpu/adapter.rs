@@ -74,7 +74,7 @@ impl Drop for Preload {
 
 /// The adapter for [`Backend::Auto`](crate::Backend::Auto), or why there is none.
 pub(crate) async fn best_gpu() -> Result<wgpu::Adapter, String> {
-    best_gpu_of(&found().await)
+    best_gpu_of(found().await)
 }
 
 fn best_gpu_of(found: &[wgpu::Adapter]) -> Result<wgpu::Adapter, String> {
