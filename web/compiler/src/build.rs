@@ -70,11 +70,7 @@ pub(crate) fn build(places: &Places, options: &BuildOptions) -> Answer {
                 },
                 "mend what the diagnostics show",
             );
-            refusal.diagnostics = Some(write(editing::complaints(
-                places,
-                &found,
-                editing::SOME_FIXES,
-            ))?);
+            refusal.diagnostics = Some(editing::complaints(places, &found, editing::SOME_FIXES));
             return Err(refusal);
         }
     };
@@ -103,7 +99,7 @@ pub(crate) fn build(places: &Places, options: &BuildOptions) -> Answer {
     let text = artifact.wgsl();
     let lines = origins.map(|origins| wgsl::lines(&places.document, &text, origins));
     let ir = options.ir.then(|| print::print(&artifact.program));
-    Ok(json!({
+    write(json!({
         "wgsl": text,
         "lines": lines,
         "manifest": artifact.manifest.json(),

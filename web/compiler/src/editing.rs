@@ -117,7 +117,7 @@ pub(crate) fn format(places: &Places) -> Answer {
                 "a model with syntax errors is not formatted",
                 "mend what the diagnostics show first",
             );
-            refusal.diagnostics = Some(write(complaints(places, &found, SOME_FIXES))?);
+            refusal.diagnostics = Some(complaints(places, &found, SOME_FIXES));
             return Err(refusal);
         }
         Err(error @ sim_format::Error::Bug(_)) => {

@@ -2,12 +2,12 @@
 
 use crate::{
     build::{self, BuildOptions},
-    editing,
+    editing::{self, Complaint},
     places::Places,
     tokens,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 use sim_compiler::diagnostic::catalog;
 use std::cell::RefCell;
 
@@ -42,7 +42,7 @@ pub(crate) struct Refusal {
     pub(crate) help: String,
     /// The complaints about the model, if they are the reason.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) diagnostics: Option<Value>,
+    pub(crate) diagnostics: Option<Vec<Complaint>>,
 }
 
 impl Refusal {
@@ -55,7 +55,8 @@ impl Refusal {
     }
 }
 
-pub(crate) type Answer = Result<Value, Refusal>;
+/// The answer as JSON: not as a tree of values, which a text of a million words would fill the memory with.
+pub(crate) type Answer = Result<String, Refusal>;
 
 /// Answers one request: `{"ok": …}`, or `{"error": {"message", "help", "diagnostics"?}}`.
 pub fn answer(request: &str) -> String {
@@ -64,10 +65,9 @@ pub fn answer(request: &str) -> String {
         Err(error) => Err(unknown(&error.to_string())),
     };
     match answer {
-        Ok(value) => json!({ "ok": value }),
-        Err(refusal) => json!({ "error": refusal }),
+        Ok(value) => format!("{{\"ok\":{value}}}"),
+        Err(refusal) => json!({ "error": refusal }).to_string(),
     }
-    .to_string()
 }
 
 fn unknown(why: &str) -> Refusal {
@@ -124,7 +124,7 @@ fn about(source: String, ask: impl FnOnce(&Places) -> Answer) -> Answer {
 }
 
 pub(crate) fn write(value: impl Serialize) -> Answer {
-    serde_json::to_value(value).map_err(|error| {
+    serde_json::to_string(&value).map_err(|error| {
         Refusal::new(
             format!("the answer is no JSON: {error}"),
             "report it: a bug in simc",

@@ -80,7 +80,9 @@ test("a text with syntax errors is not formatted, and no model is built of it", 
 test("options are checked", () => {
     assert.throws(() => simc.build(MODEL, { world: 3 }), /the model has no worlds/);
     assert.throws(() => simc.build(MODEL, { wgsl: true }), /unknown field `wgsl`/);
-    assert.match(simc.build(MODEL, { generator: "philox4x32-10" }).wgsl, /philox/i);
+    const draws = MODEL.replace("x * pull", "x * pull + normal()");
+    assert.match(simc.build(draws, { generator: "philox4x32-10" }).wgsl, /philox/i);
+    assert.doesNotMatch(simc.build(draws).wgsl, /philox/i);
     assert.equal(simc.build(MODEL).ir, null);
 });
 
@@ -121,24 +123,24 @@ test("texts of any kind end in an answer", () => {
     }
 });
 
-test("a model of 5,000 lines is answered within two seconds", () => {
+test("a model of 5,000 lines is answered within five seconds", () => {
     const lines = Array.from({ length: 5_000 }, (_, k) => `const C${k} = ${k}.0`);
     const source = `agents 10\nsteps 5\n${lines.join("\n")}\nstate x = C1\noutput x = x + C4999\n`;
     const started = performance.now();
-    const errors = simc.check(source).filter(({ severity }) => severity === "error");
+    const errors = simc.check(source, { fixes: 3 }).filter(({ severity }) => severity === "error");
     const built = simc.build(source);
     assert.deepEqual(errors, []);
     assert.match(built.wgsl, /4999/);
-    assert.ok(performance.now() - started < 2_000, `${performance.now() - started} ms`);
+    assert.ok(performance.now() - started < 5_000, `${performance.now() - started} ms`);
 });
 
 test("an instance that ended is replaced, and the next request answered", async () => {
     // A module whose `answer` ends in a trap.
     const trap = Uint8Array.from([
-        0, 97, 115, 109, 1, 0, 0, 0, 1, 10, 2, 96, 1, 127, 1, 127, 96, 0, 1, 127, 3, 4, 3, 0, 1, 1, 5, 3, 1,
-        0, 1, 7, 36, 4, 6, 109, 101, 109, 111, 114, 121, 2, 0, 7, 114, 101, 113, 117, 101, 115, 116, 0, 0, 6,
-        97, 110, 115, 119, 101, 114, 0, 1, 5, 114, 101, 112, 108, 121, 0, 2, 10, 14, 3, 4, 0, 65, 0, 11, 3, 0,
-        0, 11, 4, 0, 65, 0, 11,
+        0, 97, 115, 109, 1, 0, 0, 0, 1, 10, 2, 96, 1, 127, 1, 127, 96, 0, 1, 127, 3, 4, 3, 0, 1, 1, 5, 3,
+        1, 0, 1, 7, 37, 4, 6, 109, 101, 109, 111, 114, 121, 2, 0, 7, 114, 101, 113, 117, 101, 115, 116, 0,
+        0, 6, 97, 110, 115, 119, 101, 114, 0, 1, 5, 114, 101, 112, 108, 121, 0, 2, 10, 15, 3, 4, 0, 65, 0,
+        11, 3, 0, 0, 11, 4, 0, 65, 0, 11,
     ]);
     const broken = await load(trap);
     for (let time = 0; time < 2; time += 1) {

@@ -27,6 +27,8 @@ import { element, markdown } from "./markdown.js";
 
 /** Milliseconds without a key before the compiler is asked. */
 const PAUSE = 150;
+/** Longest text, in characters, whose names are marked by what they are. */
+const MOST_MARKED = 300_000;
 
 const setTokens = StateEffect.define();
 const tokenMarks = StateField.define({
@@ -146,7 +148,7 @@ export class ModelEditor {
         const source = doc.toString();
         let found;
         try {
-            const tokens = this.compiler.ask("tokens", source);
+            const tokens = source.length > MOST_MARKED ? [] : this.compiler.ask("tokens", source);
             // A fix is tried by a compilation: in a large model only the first mistakes get theirs.
             const fixes = Math.max(3, Math.floor(20_000 / doc.lines));
             found = await this.compiler.ask("check", source, { fixes });
