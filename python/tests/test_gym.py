@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import re
 from pathlib import Path
 from typing import Any
@@ -492,6 +493,17 @@ def test_gymnasium_makes_it() -> None:
             each.close()
     finally:
         gymnasium.registry.pop("SimCartPole-v0")
+
+
+def test_gymnasium_runs_it_in_processes() -> None:
+    make = functools.partial(simc.gym.Env, str(GYM / "cartpole.sim"))
+    env = gymnasium.vector.AsyncVectorEnv([make, make], context="spawn")
+    try:
+        observations, _ = env.reset(seed=1)
+        assert env.observation_space.contains(observations)
+        assert env.step(env.action_space.sample())[1].tolist() == [1.0, 1.0]
+    finally:
+        env.close()
 
 
 @pytest.mark.parametrize("mode", list(AutoresetMode))
