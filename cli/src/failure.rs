@@ -8,7 +8,7 @@ use crate::{
 };
 use sim_compiler::diagnostic::{Diagnostic, render};
 use sim_runtime::Role;
-use std::{fmt::Write, process::ExitCode};
+use std::fmt::Write;
 
 /// Why a command ended early.
 #[derive(Debug)]
@@ -126,24 +126,24 @@ impl Failure {
     /// Prints it, and gives the exit code: 2 where the command line is not understood, 130 after Ctrl-C and
     /// other signals that ask for the end, 0 where the reader of standard output had enough (as `head` does),
     /// otherwise 1.
-    pub(crate) fn report(&self) -> ExitCode {
+    pub(crate) fn report(&self) -> u8 {
         self.print();
         self.code()
     }
 
-    fn code(&self) -> ExitCode {
+    fn code(&self) -> u8 {
         match self {
             Failure::Resumable(failure, _) => failure.code(),
             Failure::Interrupted
             | Failure::Stopped(_)
             | Failure::Suspended { .. }
-            | Failure::Unfinished { .. } => ExitCode::from(interrupt::CODE),
-            Failure::ClosedPipe => ExitCode::SUCCESS,
-            Failure::Usage(_) => ExitCode::from(2),
+            | Failure::Unfinished { .. } => interrupt::CODE,
+            Failure::ClosedPipe => 0,
+            Failure::Usage(_) => 2,
             Failure::Model { .. }
             | Failure::Launch(_)
             | Failure::Problem(_)
-            | Failure::Reported => ExitCode::FAILURE,
+            | Failure::Reported => 1,
         }
     }
 }

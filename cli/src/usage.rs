@@ -8,14 +8,14 @@ use clap::{
     Command, Parser,
     error::{ContextKind, ContextValue, ErrorKind},
 };
-use std::{env, error::Error};
+use std::{env, error::Error, ffi::OsString};
 
-/// Reads the arguments of the process. Prints help and versions, and ends the process after them.
+/// Reads arguments. Prints help and versions, and ends the process after them.
 ///
 /// # Errors
 /// [`Failure::Usage`]
-pub(crate) fn parse<Cli: Parser>() -> Result<Cli, Failure> {
-    Cli::try_parse().map_err(|error| {
+pub(crate) fn parse<Cli: Parser>(arguments: Vec<OsString>) -> Result<Cli, Failure> {
+    Cli::try_parse_from(arguments).map_err(|error| {
         if !error.use_stderr()
             || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
         {

@@ -8,6 +8,7 @@
 
 from typing import Any
 
+from ._doctor import Doctor, doctor
 from ._manifest import Data, Field, Input, Param, SeriesField
 from ._model import Model, compile, load
 from ._report import Report, Telemetry
@@ -32,6 +33,7 @@ __all__ = [
     "Data",
     "Derivatives",
     "Diagnostic",
+    "Doctor",
     "Elite",
     "Estimate",
     "FaultError",
@@ -60,6 +62,7 @@ __all__ = [
     "UnknownNameError",
     "__version__",
     "compile",
+    "doctor",
     "load",
 ]
 

@@ -360,9 +360,9 @@ class Model:
         """Searches the inputs with which a fitness is best: each agent is a candidate.
 
         ``over`` names float inputs of agents, and ``maximise`` or ``minimise`` the output that is
-        the fitness. ``method`` is ``ga``, ``open-es``, ``cma-es``, ``sep-cma-es`` or ``random``, and
-        ``method_settings`` what it takes. ``start`` and ``within`` are a range ``(low, high)`` of all
-        genes, or a mapping of inputs to ranges. Everything else is as in `run`.
+        the fitness. ``method`` is ``ga``, ``open-es``, ``cma-es``, ``sep-cma-es`` or ``random``;
+        ``method_settings`` what it takes. ``start`` and ``within`` are a range ``(low, high)`` of
+        all genes, or a mapping of inputs to ranges. Everything else is as in `run`.
         """
         if (maximise is None) == (minimise is None):
             raise RunError(

@@ -234,11 +234,11 @@ class Elite:
     generation: int
     """The first of them."""
     again: tuple[float, float, int] | None
-    """Mean, standard error and agents in draws that no generation had, which luck has not chosen."""
+    """Mean, standard error and agents, in draws that no generation had: luck has not chosen it."""
 
 
 class Found(Tabular):
-    """What a search found. ``model.run(agents=1, **found.best)`` runs the best candidate."""
+    """What a search found. ``model.run(agents=1, inputs=found.best)`` runs the best candidate."""
 
     def __init__(self, fitness: str, found: dict[str, Any]) -> None:
         self.fitness = fitness

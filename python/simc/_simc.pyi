@@ -8,6 +8,8 @@ from .errors import Diagnostic
 
 __version__: str
 
+def command_line(arguments: list[str]) -> int: ...
+
 _Row = tuple[
     int,
     int,

@@ -28,6 +28,13 @@ mod _simc {
     #[pymodule_export]
     use crate::run::NativeRun;
     use pyo3::prelude::*;
+    use std::ffi::OsString;
+
+    /// Runs the `simc` command with these arguments, the first of which is its name; gives the exit code.
+    #[pyfunction]
+    fn command_line(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
+        py.detach(|| simc::main_with(arguments))
+    }
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

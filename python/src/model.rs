@@ -79,7 +79,9 @@ impl Native {
         let artifact = py
             .detach(|| compile_with(&source.text, options))
             .map_err(|diagnostics| compile_error(py, &source, &diagnostics))?;
-        let simulation = Simulation::from_artifact(artifact);
+        let simulation = Simulation::from_artifact(artifact)
+            .calibration(simc::stored_calibration())
+            .pipeline_cache(simc::cache_directory());
         let manifest = simulation.manifest().clone();
         let borders = Borders::of(&manifest);
         Ok(Native {

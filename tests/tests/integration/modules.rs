@@ -11,7 +11,7 @@ use std::{
 };
 
 /// The modules of each crate, those without needs first.
-const LAYERS: [(&str, &[&str]); 5] = [
+const LAYERS: [(&str, &[&str]); 6] = [
     (
         "compiler",
         &[
@@ -175,6 +175,22 @@ const LAYERS: [(&str, &[&str]); 5] = [
     ),
     ("format", &["align", "layout", "script", "print", "verify"]),
     ("lsp", &["analysis", "server"]),
+    (
+        "python",
+        &[
+            "errors",
+            "interrupt",
+            "values",
+            "launch",
+            "arrays",
+            "report",
+            "run",
+            "sweep",
+            "derive",
+            "optimise",
+            "model",
+        ],
+    ),
 ];
 
 /// A file of a crate: its path of modules, and what it names of the crate.

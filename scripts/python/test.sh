@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Installs the Python package in a virtual environment of its own and tests it: pytest, mypy, ruff.
+#
+#   scripts/python/test.sh                 what CI does
+#   scripts/python/test.sh -k sweep        arguments go to pytest
+#
+# It takes Python 3.10 or newer with venv; as root on Debian it installs it. Packages come from PyPI.
+set -euo pipefail
+cd "$(dirname "$0")/../../python"
+
+say() { printf '\n== %s\n' "$*"; }
+
+if ! python3 -c 'import ensurepip, venv' >/dev/null 2>&1; then
+    apt-get update -qq
+    apt-get install -y -qq --no-install-recommends python3 python3-venv >/dev/null
+fi
+VENV=../target/python
+[ -x "$VENV/bin/python" ] || python3 -m venv "$VENV"
+# What follows is found by these, and cargo builds for this interpreter.
+VIRTUAL_ENV=$(cd "$VENV" && pwd)
+export VIRTUAL_ENV PATH="$VIRTUAL_ENV/bin:$PATH"
+pip install -q --disable-pip-version-check "maturin>=1.16,<2" numpy pyarrow polars pandas tqdm \
+    matplotlib ipython pytest mypy ruff
+
+say "build"
+# The profile of other tests: most crates are built already.
+maturin develop --profile dev --quiet
+
+say "tests"
+python -m pytest -q "$@"
+
+say "types"
+mypy simc tests benchmarks
+
+say "lints"
+ruff check .
+ruff format --check .
