@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -17,7 +18,10 @@ def bar(progress: bool | Progress) -> Iterator[Progress]:
         yield progress
         return
     try:
-        from tqdm.auto import tqdm
+        with warnings.catch_warnings():
+            # In a notebook without ipywidgets it warns, and shows its bar as text.
+            warnings.simplefilter("ignore")
+            from tqdm.auto import tqdm
     except ImportError as error:
         raise RunError(
             "progress",
