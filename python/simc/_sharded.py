@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -253,6 +254,7 @@ def run(executor: Executor, model: Model, wanted: Wanted, given: Mapping[str, An
                 report(collected.agents * steps, agents * steps)
     parts = collected.in_order()
     _refuse_mixture(parts)
+    _look_for_files(parts)
     summary = None
     passes = 1
     if wanted.statistics:
@@ -317,7 +319,9 @@ def _job(model: Model, wanted: Wanted, given: Mapping[str, Any], agents: int, sh
     data = {name: value for name, value in given.items() if name in model.data}
     files = None
     if wanted.out is not None:
-        files = Files(str(wanted.out), max(5, len(str(shards - 1))), names)
+        # Other processes have other working directories.
+        directory = os.path.abspath(wanted.out)
+        files = Files(directory, max(5, len(str(shards - 1))), names)
     keeps = files is None
     return Job(
         source=model.source,
@@ -446,6 +450,18 @@ def _refuse_mixture(parts: Sequence[Part]) -> None:
             "results differ in the last bits of floats then: choose one kind by `resources`, "
             "or `backend='cpu'`",
         )
+
+
+def _look_for_files(parts: Sequence[Part]) -> None:
+    """Refuses files that other machines keep for themselves."""
+    for part in parts:
+        file = part.report.file
+        if file is not None and not os.path.exists(file):
+            raise RunError(
+                "file",
+                f"{file}, which {part.report.node} has written, is not seen from here",
+                "give a directory that all machines share",
+            )
 
 
 def _quartiles(

@@ -155,6 +155,19 @@ def test_outputs_of_all_types_have_their_statistics(tmp_path: Path) -> None:
     assert kept.report.stopped_agents == run.report.stopped_agents > 0
 
 
+def test_files_of_other_machines_are_looked_for(
+    gbm: simc.Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Its own working directory is one that the workers do not have.
+    monkeypatch.chdir(tmp_path)
+    sharded = simc.ray.run(gbm, agents=2_000, shards=2, out="here")
+    assert len(list((tmp_path / "here").glob("part-*.parquet"))) == 2
+    assert sharded.dataset().count_rows() == 2_000
+    monkeypatch.setattr("os.path.exists", lambda path: False)
+    with pytest.raises(simc.RunError, match="is not seen from here"):
+        simc.ray.run(gbm, agents=2_000, shards=2, out="there", statistics=False)
+
+
 def test_results_stream_to_files_in_the_order_of_agents(gbm: simc.Model, tmp_path: Path) -> None:
     out = tmp_path / "paths"
     run = gbm.run(agents=20_000, seed=2, backend="cpu")
