@@ -30,13 +30,9 @@ CARGO=cargo
 STD=()
 export RUSTC=rustc
 if ! [ -d "$(rustc --print target-libdir --target $TARGET 2>/dev/null)" ]; then
-    if ! [ -d "$(/usr/bin/rustc --print sysroot 2>/dev/null)/lib/rustlib/src/rust/library" ]; then
-        apt-get update -qq
-        DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -y -qq --no-remove \
-            --no-install-recommends rustc-web cargo-web rust-web-src >/dev/null
-    fi
-    export RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1
-    CARGO=/usr/bin/cargo
+    source scripts/web/toolchain.sh
+    take_debian_rust
+    export RUSTC_BOOTSTRAP=1
     STD=(-Zbuild-std=std,panic_abort)
 fi
 

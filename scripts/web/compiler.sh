@@ -16,20 +16,14 @@ TARGET=wasm32-unknown-unknown
 TOOLS=$PWD/target/web/tools
 OUT=target/web/compiler
 BINARYEN=132.0.0
-PACKAGES=(rustc-web cargo-web rust-web-src rust-web-llvm lld-22)
 mkdir -p "$TOOLS" "$OUT"
 
 say "toolchain"
+source scripts/web/toolchain.sh
 CARGO=cargo
 export RUSTC=rustc
 if ! [ -d "$(rustc --print sysroot)/lib/rustlib/src/rust/library" ]; then
-    if ! dpkg -s "${PACKAGES[@]}" >/dev/null 2>&1; then
-        apt-get update -qq
-        DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -y -qq --no-remove \
-            --no-install-recommends "${PACKAGES[@]}" >/dev/null
-    fi
-    export RUSTC=/usr/bin/rustc
-    CARGO=/usr/bin/cargo
+    take_debian_rust
 fi
 "$RUSTC" --version
 
