@@ -4,7 +4,7 @@
 #   scripts/web/playground.sh           builds the compiler, the runtime and the site
 #   scripts/web/playground.sh --test    tests them as well: in Node against `simc`, and in Chromium
 #
-# It needs Node 20 and npm, and for the tests Chromium, which it installs as root on Debian; SIM_CHROMIUM
+# It needs Node 20 and npm, and for the tests Chromium, which it installs as root on Debian; CHROMIUM
 # names another one.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -23,7 +23,7 @@ npm run --silent build
 
 if [ "${1-}" = --test ]; then
     say "tests in Chromium"
-    if [ -z "${SIM_CHROMIUM-}" ] && ! command -v chromium google-chrome >/dev/null; then
+    if [ -z "${CHROMIUM-}" ] && ! command -v chromium google-chrome >/dev/null; then
         apt-get update -qq
         DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -y -qq \
             --no-install-recommends chromium >/dev/null

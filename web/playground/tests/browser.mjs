@@ -6,7 +6,7 @@ import { chromium } from "playwright-core";
 import { serve } from "../serve.mjs";
 
 const CANDIDATES = [
-    process.env.SIM_CHROMIUM,
+    process.env.CHROMIUM,
     "/usr/bin/chromium",
     "/usr/bin/chromium-browser",
     "/usr/bin/google-chrome",
@@ -16,7 +16,7 @@ const CANDIDATES = [
 export async function open() {
     const executablePath = CANDIDATES.find((path) => path && existsSync(path));
     if (!executablePath)
-        throw new Error("Chromium is missing: apt-get install chromium, or set SIM_CHROMIUM");
+        throw new Error("Chromium is missing: apt-get install chromium, or set CHROMIUM");
     const args = [
         "--no-sandbox",
         "--disable-quic",
