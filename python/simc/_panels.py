@@ -282,13 +282,17 @@ def quantiles(ax: Axes, quantity: Quantity, shares: Sequence[float]) -> None:
 
 def heat_map(ax: Axes, quantity: Quantity, edges: tuple[float, float] | None) -> None:
     """Many numbers per sample: bins of a histogram, or elements."""
+    from matplotlib import colors
+
     assert quantity.steps is not None
     values = quantity.values.reshape(len(quantity.values), -1).astype(np.float64)
     width = values.shape[1]
     low, high = edges if edges is not None else (-0.5, width - 0.5)
     borders = np.linspace(low, high, width + 1)
-    drawn = ax.pcolormesh(_borders(quantity.steps), borders, values.T, rasterized=True)
     is_counts = edges is not None
+    # Agents that all begin in one bin would leave the later ones dark.
+    norm = colors.PowerNorm(0.5, vmin=0) if is_counts else None
+    drawn = ax.pcolormesh(_borders(quantity.steps), borders, values.T, norm=norm, rasterized=True)
     ax.figure.colorbar(drawn, ax=ax, label="agents" if is_counts else quantity.label)
     _over_steps(ax, quantity, [])
     if not is_counts:
@@ -401,7 +405,7 @@ def _bands(ax: Axes, places: Array, columns: Sequence[Array], labels: Sequence[s
             columns[outer],
             columns[len(columns) - 1 - outer],
             color="C0",
-            alpha=0.2,
+            alpha=0.18 + 0.1 * outer,
             linewidth=0,
             label=label,
         )

@@ -100,7 +100,13 @@ def _table(model: Model) -> str:
     rows = []
     for kind, fields in groups:
         for field in fields:
-            cells = [_kind(kind, field), field.name, field.type, _details(field), field.doc.strip()]
+            cells = [
+                _kind(kind, field),
+                field.name,
+                _type(field),
+                _details(field),
+                field.doc.strip(),
+            ]
             rows.append(
                 "<tr>"
                 + "".join(f"<td {_LEFT}>{html.escape(each)}</td>" for each in cells)
@@ -118,6 +124,15 @@ def _kind(kind: str, field: Field) -> str:
         kind = "record" if field.of == "agents" else "observe"
         return f"world {kind}" if field.of == "worlds" else kind
     return f"world {kind}" if field.of_world else kind
+
+
+def _type(field: Field) -> str:
+    """As a model writes it, also of vectors."""
+    if not field.is_vector:
+        return field.type
+    dims = ", ".join("rows" if length == 0 else str(length) for length in field.shape[:-1])
+    vector = f"vec{field.shape[-1]}"
+    return f"[{dims}] of {vector}" if dims else vector
 
 
 def _details(field: Field) -> str:

@@ -29,7 +29,6 @@ def load(shell: Any) -> None:
 
     sim.__doc__ = parser.format_help().replace("%(prog)s", "%%sim")
     shell.register_magic_function(sim, magic_kind="cell", magic_name="sim")
-    _highlight_in_terminal(shell)
 
 
 def _parser() -> MagicArgumentParser:
@@ -80,15 +79,3 @@ def _show(as_html: str, text: str) -> None:
     from IPython.display import display
 
     display({"text/html": as_html, "text/plain": text}, raw=True)
-
-
-def _highlight_in_terminal(shell: Any) -> None:
-    """Colours of `%%sim` cells in IPython's terminal, as far as this version can."""
-    try:
-        from prompt_toolkit.lexers import PygmentsLexer
-
-        from .lexer import SimLexer
-
-        shell.pt_app.lexer.magic_lexers["sim"] = PygmentsLexer(SimLexer)
-    except (ImportError, AttributeError, TypeError):
-        pass

@@ -95,6 +95,22 @@ def test_a_model_as_html(gbm: simc.Model) -> None:
     assert "<details>" in model_html(gbm, is_open=False)
 
 
+def test_types_are_those_of_the_language() -> None:
+    text = """agents 1
+    enum Kind { Low, High }
+    param kind: Kind = High
+    param on = true
+    input path: [vec2; 3]
+    data table: [[f32; 2]]
+    output place = path[0]
+    output x = kind
+    """
+    found = simc.compile(text)._repr_html_()
+    for cell in ("[3] of vec2", "vec2", "[rows, 2] of f32", "{Low, High}", "= High", "= true"):
+        assert f">{cell}</td>" in found
+    assert ">required</td>" in found
+
+
 def test_html_is_escaped() -> None:
     text = "//! <script>alert(1)</script>\nagents 1\n/// a < b & c\noutput x = 1.0\n"
     found = simc.compile(text, name="<img>")._repr_html_()

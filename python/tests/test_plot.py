@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +15,8 @@ import pytest
 
 import simc
 from simc._distribution import distribution
+
+from .conftest import EXAMPLES
 
 matplotlib = pytest.importorskip("matplotlib", reason="plots need matplotlib")
 matplotlib.use("Agg")
@@ -405,3 +410,17 @@ def test_errors_of_sweeps_teach(decay: simc.Model) -> None:
         sweep.plot("many[9]")
     with pytest.raises(simc.RunError, match="known: count, nan, mean"):
         sweep.plot("x", statistic="average")
+
+
+def test_the_code_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("gbm.sim", "boids.sim"):
+        shutil.copy(EXAMPLES / name, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    page = EXAMPLES.parent / "docs" / "notebooks.md"
+    names: dict[str, Any] = {}
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text(), re.S)
+    assert len(blocks) == 3
+    for block in blocks:
+        exec(compile(block, str(page), "exec"), names)
+    assert titles(names["figure"]) == ["price", "price", "level_mean", "bins"]
+    assert (tmp_path / "walk.png").stat().st_size > 10_000
