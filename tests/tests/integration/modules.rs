@@ -189,6 +189,7 @@ const LAYERS: [(&str, &[&str]); 6] = [
             "derive",
             "optimise",
             "model",
+            "tally",
         ],
     ),
 ];
