@@ -98,8 +98,8 @@ def gbm_numpy() -> Callable[[int], Result]:
     return run
 
 
-# CartPole: a policy 4 -> 8 -> 2 per agent, up to 500 steps. A scan of JAX runs all 500, whether agents
-# are done or not; the others leave out agents that are.
+# CartPole: a policy 4 -> 8 -> 2 per agent, up to 500 steps. A scan of JAX runs all 500, whether
+# agents are done or not; the others leave out agents that are.
 
 
 def weights(agents: int) -> dict[str, Any]:

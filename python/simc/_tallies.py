@@ -7,7 +7,7 @@ half of those that share the upper half of an order statistic.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,8 @@ _MOST_ROWS = 16
 """Most values of an agent that have statistics of their own."""
 
 _HALF = 1 << 16
+_BLOCK = 1 << 17
+"""Values that are counted at a time."""
 _QUARTILES = (0.25, 0.5, 0.75)
 
 Counts = tuple[NDArray[np.uint16], NDArray[np.int64]]
@@ -50,7 +52,10 @@ def tally_of(native: Native, field: Field, values: NDArray[Any], quartiles: bool
     upper = []
     if quartiles:
         for column in _columns(field, values):
-            upper.append(_counted(_keys(column) >> np.uint32(16)))
+            counts = np.zeros(_HALF, dtype=np.int64)
+            for keys in _keys(column):
+                counts += np.bincount(keys >> np.uint32(16), minlength=_HALF)
+            upper.append(_sparse(counts))
     return Tally(tally(native, field.name, values), upper)
 
 
@@ -60,15 +65,26 @@ def _columns(field: Field, values: NDArray[Any]) -> Iterable[NDArray[Any]]:
     return (table[:, row] for row in range(table.shape[1]))
 
 
-def _keys(values: NDArray[Any]) -> NDArray[np.uint32]:
-    """Integers that are ordered like the values, -0 before 0, without those of NaNs."""
+def _blocks(values: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    """Parts that fit the caches of a processor, with what is computed of them."""
+    for first in range(0, len(values), _BLOCK):
+        yield values[first : first + _BLOCK]
+
+
+def _keys(values: NDArray[Any]) -> Iterator[NDArray[np.uint32]]:
+    """By block integers that are ordered like the values, -0 before 0, without those of NaNs."""
     top = np.uint32(1 << 31)
-    if values.dtype == np.float32:
-        numbers = np.ascontiguousarray(values[~np.isnan(values)]).view(np.uint32)
-        return np.where(numbers & top, ~numbers, numbers | top)
-    if values.dtype == np.int32:
-        return np.ascontiguousarray(values).view(np.uint32) ^ top
-    return values.astype(np.uint32)
+    for block in _blocks(values):
+        if block.dtype == np.float32:
+            is_nan = np.isnan(block)
+            numbers = block[~is_nan] if is_nan.any() else np.ascontiguousarray(block)
+            # All bits of a negative number are turned, of others the sign.
+            turned = (numbers.view(np.int32) >> 31).view(np.uint32) | top
+            yield numbers.view(np.uint32) ^ turned
+        elif block.dtype == np.int32:
+            yield np.ascontiguousarray(block).view(np.uint32) ^ top
+        else:
+            yield block.astype(np.uint32)
 
 
 def _value(scalar: str, key: int) -> float:
@@ -79,10 +95,9 @@ def _value(scalar: str, key: int) -> float:
     return float(key - (1 << 31) if scalar == "i32" else key)
 
 
-def _counted(digits: NDArray[np.uint32]) -> Counts:
-    counts = np.bincount(digits, minlength=_HALF)
+def _sparse(counts: NDArray[np.int64]) -> Counts:
     found = np.flatnonzero(counts)
-    return found.astype(np.uint16), counts[found].astype(np.int64)
+    return found.astype(np.uint16), counts[found]
 
 
 def _added(parts: Iterable[Counts]) -> NDArray[np.int64]:
@@ -123,11 +138,14 @@ def lower_of(
     """Counts a part once more: by row, the lower halves of keys with one of the upper halves."""
     found = []
     for column, uppers in zip(_columns(field, values), wanted, strict=True):
-        keys = _keys(column)
-        halves = keys >> np.uint32(16)
-        found.append(
-            {upper: _counted(keys[halves == upper] & np.uint32(_HALF - 1)) for upper in uppers}
-        )
+        counts = {upper: np.zeros(_HALF, dtype=np.int64) for upper in uppers}
+        for keys in _keys(column):
+            halves = keys >> np.uint32(16)
+            for upper, total in counts.items():
+                lower = keys[halves == upper] & np.uint32(_HALF - 1)
+                if len(lower):
+                    total += np.bincount(lower, minlength=_HALF)
+        found.append({upper: _sparse(total) for upper, total in counts.items()})
     return found
 
 
@@ -227,13 +245,16 @@ def binned(field: Field, values: NDArray[Any], bins: tuple[float, float, int]) -
     low, high, number = bins
     found = []
     for column in _columns(field, values):
-        numbers = column.astype(np.float64)
-        nan = int(np.count_nonzero(np.isnan(numbers)))
-        below = int(np.count_nonzero(numbers < low))
-        above = int(np.count_nonzero(numbers > high))
-        inside = numbers[(numbers >= low) & (numbers <= high)]
-        places = ((inside - low) * number / (high - low)).astype(np.int64)
-        counts = np.bincount(np.minimum(places, number - 1), minlength=number)
+        counts = np.zeros(number, dtype=np.int64)
+        below = above = nan = 0
+        for block in _blocks(column):
+            numbers = block.astype(np.float64)
+            below += int(np.count_nonzero(numbers < low))
+            above += int(np.count_nonzero(numbers > high))
+            inside = numbers[(numbers >= low) & (numbers <= high)]
+            places = ((inside - low) * number / (high - low)).astype(np.int64)
+            counts += np.bincount(np.minimum(places, number - 1), minlength=number)
+            nan += int(np.count_nonzero(np.isnan(numbers)))
         found.append([*counts.tolist(), below, above, nan])
     return np.array(found, dtype=np.int64)
 
