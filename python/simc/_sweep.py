@@ -223,6 +223,13 @@ def _axis(param: Param, value: Any) -> NDArray[Any] | None:
         return None
     if not len(array):
         raise RunError("sweep", f"param `{param.name}` has no values", "give at least one")
+    if array.shape[1:] != param.shape:
+        raise RunError(
+            "E0704",
+            f"param `{param.name}` needs values of shape {list(param.shape)}, "
+            f"but was given some of shape {list(array.shape[1:])}",
+            "the first dimension counts the values, the others are those of the param",
+        )
     return array
 
 

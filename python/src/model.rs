@@ -274,7 +274,7 @@ impl Native {
         for (name, values) in points {
             let name: String = name.extract()?;
             let (_, field) = self.borders.get(&name)?;
-            axes.push(Axis::read(&self.source, field, &values)?);
+            axes.push(Axis::read(&self.source, field, seeds.len(), &values)?);
         }
         let agents = launch.settings.agents.or(self.manifest.agents).unwrap_or(0);
         let words = self.manifest.output_words;

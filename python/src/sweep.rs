@@ -1,7 +1,7 @@
 //! Many runs of a model with other params, and the statistics of each.
 
 use crate::{
-    errors::Source,
+    errors::{Source, run_error},
     values::{For, Given},
 };
 use numpy::{PyArray1, PyArrayMethods};
@@ -14,8 +14,8 @@ use sim_runtime::{
 
 /// Outputs of more bytes than this are reduced where they are computed, and not kept.
 pub(crate) const MOST_KEPT: u64 = 4 << 20;
-/// Bytes of outputs whose statistics are computed together, on all cores.
-const TOGETHER: usize = 32 << 20;
+/// Bytes of outputs whose statistics are computed together, on all cores: as many as caches hold.
+const TOGETHER: usize = 1 << 20;
 /// Numbers of a row of statistics.
 const NUMBERS: usize = 10;
 
@@ -35,6 +35,7 @@ impl Axis {
     pub(crate) fn read(
         source: &Source,
         field: &Field,
+        points: usize,
         values: &Bound<'_, PyAny>,
     ) -> PyResult<Axis> {
         let read = For {
@@ -42,10 +43,19 @@ impl Axis {
             role: Role::Param,
             field,
         };
+        let (values, width) = (read.read(values)?, field.values() as usize);
+        if values.words().len() != points * width {
+            let message = format!(
+                "param `{}` needs {points} times {width} values, but was given {}",
+                field.name,
+                values.words().len()
+            );
+            return Err(run_error("E0704", &message, None));
+        }
         Ok(Axis {
             name: field.name.clone(),
-            values: read.read(values)?,
-            width: field.values() as usize,
+            values,
+            width,
             shape: field.dims(),
         })
     }

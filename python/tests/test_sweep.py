@@ -59,6 +59,8 @@ def test_arrays_enums_and_observations() -> None:
     assert level.steps.tolist() == [0, 2, 4]
     assert level.values.shape == (3, 2, 3)
     assert level.values[2, 0].tolist() == [0, 6, 12]
+    with pytest.raises(simc.RunError, match=r"needs values of shape \[2\]"):
+        model.sweep(w=[[1, 2, 3]], mode="Low")
     fixed = model.sweep(w=[1, 2], mode=["Low", "High"])
     assert fixed.shape == (2,)
 

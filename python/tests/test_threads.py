@@ -85,6 +85,12 @@ def test_progress_is_reported_and_may_stop_a_run() -> None:
     assert all(0 <= done <= 200_000 * 1_000_000 for done, _ in seen)
 
 
+def test_a_bar_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("tqdm")
+    simc.compile(LONG).run(agents=100_000, steps=20_000, backend="cpu", progress=True)
+    assert "agent-step" in capsys.readouterr().err
+
+
 def test_a_callback_may_run_the_model() -> None:
     model = simc.compile(LONG)
     runs: list[simc.Run] = []

@@ -133,6 +133,52 @@ fn outputs_are_given_away() -> Result<(), Error> {
 }
 
 #[test]
+fn a_run_is_taken_apart() -> Result<(), Error> {
+    let run = walk().run()?;
+    let values = run.output::<f32>("x")?.as_ptr();
+    let parts = run.into_parts();
+    let x = parts.outputs[0].values.clone();
+    assert_eq!(x, Values::F32(vec![6.0; 4]));
+    let Values::F32(own) = &parts.outputs[0].values else {
+        panic!("it holds floats");
+    };
+    assert_eq!(own.as_ptr(), values, "values were copied");
+    assert_eq!(parts.progress, [3; 4]);
+    assert_eq!(parts.states[0].values, x);
+    assert_eq!(parts.world_outputs[0].field.name, "peak");
+    assert_eq!(parts.series[0].name(), "total");
+    assert_eq!(parts.report.agents, 4);
+    assert!(parts.statistics.is_none());
+    let parts = walk()
+        .keep_outputs(false)
+        .keep_states(false)
+        .run()?
+        .into_parts();
+    assert!(parts.outputs.is_empty() && parts.progress.is_empty() && parts.states.is_empty());
+    let statistics = parts.statistics.expect("outputs are not kept");
+    assert_eq!(statistics[0][0].mean, Some(6.0));
+    Ok(())
+}
+
+#[test]
+fn settings_are_forgotten() -> Result<(), Error> {
+    let mut simulation = walk();
+    let first = simulation.run()?;
+    simulation.set_agents(6);
+    simulation.set_world(3);
+    simulation.set_seed(9);
+    simulation.set_param("scale", 1.0)?;
+    simulation.set_input("start", 2.0)?;
+    assert_eq!(simulation.run()?.output::<f32>("x")?, [5.0; 6]);
+    simulation.forget_settings();
+    simulation.set_world(2);
+    let again = simulation.run()?;
+    assert_eq!(again.output::<f32>("x")?, first.output::<f32>("x")?);
+    assert_eq!(again.report().seed, 0);
+    Ok(())
+}
+
+#[test]
 fn quantiles_are_chosen() -> Result<(), Error> {
     let run = walk()
         .agents(102)
