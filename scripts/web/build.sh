@@ -3,11 +3,11 @@
 # shell around it and the page of built models. Prints the sizes.
 #
 #   scripts/web/build.sh           what a release has
-#   scripts/web/build.sh --quick   without wasm-opt, and with the names of functions, for profiles
+#   scripts/web/build.sh --names   with the names of functions, for profiles
 #
 # It takes your Rust if that has wasm32-unknown-unknown (`rustup target add wasm32-unknown-unknown`).
 # Otherwise, as root on Debian, it installs Debian's Rust beside yours, and builds the standard library from its
-# source. wasm-bindgen-cli, in the version of the crate, and binaryen go into target/web/tools.
+# source. wasm-bindgen-cli, in the version of the crate, and esbuild go into target/web/tools.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -16,8 +16,8 @@ say() { printf '\n== %s\n' "$*"; }
 TARGET=wasm32-unknown-unknown
 TOOLS=$PWD/target/web/tools
 OUT=target/web/runtime
-QUICK=
-[ "${1-}" = --quick ] && QUICK=1
+NAMES=(--remove-name-section --remove-producers-section)
+[ "${1-}" = --names ] && NAMES=()
 mkdir -p "$TOOLS" "$OUT"
 
 version=$(sed -n '/^name = "wasm-bindgen"$/{n;s/version = "\(.*\)"/\1/p}' Cargo.lock)
@@ -40,17 +40,12 @@ say "the module"
 # Every browser has simd128 since 2023.
 RUSTFLAGS="-C target-feature=+simd128,+bulk-memory" CARGO_TARGET_DIR=target/web/cargo "$CARGO" build \
     --profile web --target $TARGET -p sim-web --features "${SIM_WEB_FEATURES-gpu}" "${STD[@]}"
-"$TOOLS/bin/wasm-bindgen" --target web --out-dir "$OUT" $([ -n "$QUICK" ] || echo --remove-name-section) \
+"$TOOLS/bin/wasm-bindgen" --target web --out-dir "$OUT" "${NAMES[@]}" \
     "target/web/cargo/$TARGET/web/sim_web.wasm"
 
-if ! [ -x "$TOOLS/node_modules/.bin/wasm-opt" ] || ! [ -x "$TOOLS/node_modules/.bin/esbuild" ]; then
-    npm install --silent --no-audit --no-fund --prefix "$TOOLS" binaryen@132.0.0 esbuild@0.28.2
-fi
-if [ -z "$QUICK" ]; then
-    say "wasm-opt"
-    "$TOOLS/node_modules/.bin/wasm-opt" -Oz --enable-simd --enable-bulk-memory --enable-sign-ext \
-        --enable-nontrapping-float-to-int --enable-mutable-globals --enable-reference-types \
-        --enable-multivalue "$OUT/sim_web_bg.wasm" -o "$OUT/sim_web_bg.wasm"
+# No wasm-opt: it takes longer than all tests, and `-Oz` leaves 1,062 of 1,064 kB.
+if ! [ -x "$TOOLS/node_modules/.bin/esbuild" ]; then
+    npm install --silent --no-audit --no-fund --prefix "$TOOLS" esbuild@0.28.2
 fi
 rm -f "$OUT"/*.wasm.d.ts
 cp web/runtime/js/*.js web/runtime/js/*.d.ts web/runtime/page/* "$OUT/"
