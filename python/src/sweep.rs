@@ -14,8 +14,8 @@ use sim_runtime::{
 
 /// Outputs of more bytes than this are reduced where they are computed, and not kept.
 pub(crate) const MOST_KEPT: u64 = 4 << 20;
-/// Bytes of outputs whose statistics are computed together, on all cores.
-const TOGETHER: usize = 32 << 20;
+/// Bytes of outputs whose statistics are computed together, on all cores: as many as caches hold.
+const TOGETHER: usize = 1 << 20;
 /// Numbers of a row of statistics.
 const NUMBERS: usize = 10;
 

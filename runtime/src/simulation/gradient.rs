@@ -355,10 +355,7 @@ impl Differentiated {
     /// The same.
     pub fn set_param(&mut self, name: &str, value: impl Into<Array>) -> Result<(), Error> {
         let value = value.into();
-        for simulation in self.simulations() {
-            simulation.set_param(name, value.clone())?;
-        }
-        Ok(())
+        (self.simulations()).try_for_each(|it| it.set_param(name, value.clone()))
     }
 
     /// [`Simulation::set_input`] for the next evaluations.
@@ -367,10 +364,7 @@ impl Differentiated {
     /// The same.
     pub fn set_input(&mut self, name: &str, values: impl Into<Array>) -> Result<(), Error> {
         let values = values.into();
-        for simulation in self.simulations() {
-            simulation.set_input(name, values.clone())?;
-        }
-        Ok(())
+        (self.simulations()).try_for_each(|it| it.set_input(name, values.clone()))
     }
 
     /// [`Simulation::set_seed`] for the next evaluations.

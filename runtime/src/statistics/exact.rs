@@ -29,6 +29,10 @@ impl Wide {
 
     /// Adds a number times `2 ^ shift`.
     fn add(&mut self, number: u64, shift: usize) {
+        // Of most exponents there are no values.
+        if number == 0 {
+            return;
+        }
         let shifted = u128::from(number) << (shift % 64);
         let mut carry = 0;
         let parts = [shifted as u64, (shifted >> 64) as u64];
