@@ -20,7 +20,7 @@ VENV=../target/python
 VIRTUAL_ENV=$(cd "$VENV" && pwd)
 export VIRTUAL_ENV PATH="$VIRTUAL_ENV/bin:$PATH"
 pip install -q --disable-pip-version-check "maturin>=1.16,<2" numpy pyarrow polars pandas tqdm \
-    gymnasium matplotlib ipython pytest mypy ruff
+    gymnasium matplotlib ipython ray distributed pytest mypy ruff
 
 say "build"
 # The profile of other tests: most crates are built already.
