@@ -17,10 +17,12 @@ def test_outputs_of_ten_million_agents_are_not_copied() -> None:
     each output, and is looked for where the arrays are made and read."""
     code = textwrap.dedent(
         """
-        import resource, time, simc
+        import re, resource, time, simc
 
         def peak():
-            return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+            # Of this program alone; `ru_maxrss` has also what the process was before it.
+            with open("/proc/self/status") as file:
+                return 1024 * int(re.search("VmHWM:\\s+(\\d+)", file.read()).group(1))
 
         def now():
             with open("/proc/self/statm") as file:
