@@ -132,6 +132,15 @@ function addTable(parent, field, required) {
   });
 }
 
+/** As many agents as a processor computes in some seconds, in whole worlds; more can be asked for. */
+function startingAgents() {
+  const members = manifest.world?.members ?? 1;
+  const steps = Math.max(1, manifest.has_step ? (manifest.steps ?? 1000) : 1);
+  const most = Math.min(200_000, 2e7 / steps / (1 + (manifest.inner_iterations ?? 100)));
+  const agents = Math.min(manifest.agents ?? 10_000, most);
+  return Math.max(1, Math.floor(agents / members)) * members;
+}
+
 function addRunFields() {
   const parent = $("run-fields");
   const count = (name, start, least) => {
@@ -140,8 +149,7 @@ function addRunFields() {
     control(parent, name, "", box);
     readers.set(name, () => (box.value === "" ? undefined : Number(box.value)));
   };
-  // A page shows pictures, for which so many agents are enough; more can be asked for.
-  count("agents", Math.min(manifest.agents ?? 10_000, 200_000), 1);
+  count("agents", startingAgents(), 1);
   if (manifest.has_step) count("steps", manifest.steps, 0);
   if (manifest.world) count("world", manifest.world.members, 1);
   const seed = input("text", { value: "0", pattern: "[0-9]+", inputmode: "numeric" });
@@ -264,6 +272,7 @@ async function launch() {
 
 async function run() {
   $("error").hidden = true;
+  $("error").textContent = "";
   $("run").disabled = true;
   $("stop").disabled = false;
   $("progress").value = 0;
