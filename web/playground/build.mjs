@@ -50,12 +50,22 @@ await cp(compiler, join(out, "simc.wasm"));
 if (withRuntime) {
     await mkdir(join(out, "runtime"));
     for (const file of await readdir(runtime)) {
-        if (/\.(?:js|wasm)$/.test(file)) await cp(join(runtime, file), join(out, "runtime", file));
+        if (/\.(?:js|css|wasm)$/.test(file)) await cp(join(runtime, file), join(out, "runtime", file));
     }
+    await builtPage();
 }
 await examples();
 await serviceWorker();
 await sizes();
+
+/** What the page of a model is made of, as `simc build --target web` has it, but for its types. */
+async function builtPage() {
+    const types = ' · <a href="{{name}}.d.ts">Types</a>';
+    const template = await readFile(join(root, "cli/src/build/web/index.html"), "utf8");
+    if (!template.includes(types)) throw new Error("the page's template has changed: its link to the types");
+    const page = { template: template.replace(types, ""), files: await readdir(join(out, "runtime")) };
+    await writeFile(join(out, "page.json"), JSON.stringify(page));
+}
 
 /** The examples with their titles, and the tables that they need. */
 async function examples() {

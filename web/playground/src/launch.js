@@ -54,10 +54,9 @@ export class LaunchForm {
             this.fields.steps.value = grouped(given?.steps ?? own.steps);
             this.fields.world.value = world === undefined ? "" : grouped(given?.world ?? world);
             if (given) this.fields.seed.value = String(given.seed ?? 0);
-            this.note.textContent =
-                manifest.agents !== null && agents < manifest.agents
-                    ? `The model has ${manifest.agents.toLocaleString("en")} agents; here it begins with fewer.`
-                    : "";
+            const all = manifest.agents?.toLocaleString("en");
+            const fewer = all !== undefined && agents < manifest.agents;
+            this.note.textContent = fewer ? `The model has ${all} agents; here it begins with fewer.` : "";
         }
         this.fields.world.parentElement.hidden = !this.hasWorld;
         this.fields.steps.parentElement.hidden = !manifest.has_step;

@@ -7,6 +7,7 @@ import { wgsl } from "./language.js";
 import { LaunchForm } from "./launch.js";
 import { Listing } from "./listing.js";
 import { element } from "./markdown.js";
+import { pageOf } from "./page.js";
 import { Parameters } from "./parameters.js";
 import { PlaneView } from "./plane-view.js";
 import { describe, show as showResults } from "./results.js";
@@ -19,6 +20,13 @@ const compiler = new CompilerClient(new URL("compiler-worker.js", document.baseU
 const runner = new Runner();
 /** Shown first, and where a link is broken. */
 const FIRST = "gbm";
+
+/** Saves a file of the user's. */
+function download(name, blob) {
+    const url = URL.createObjectURL(blob);
+    element("a", { href: url, download: name }).click();
+    setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}
 
 class Playground {
     built;
@@ -66,7 +74,8 @@ class Playground {
         get("open-examples").onclick = () => this.gallery.open();
         get("format").onclick = () => this.#format();
         get("share").onclick = () => this.#share();
-        get("save").onclick = () => this.#save();
+        get("save").onclick = () => download(`${this.#name()}.sim`, new Blob([this.editor.source]));
+        get("page").onclick = () => this.#page();
         get("launch").onsubmit = (event) => (event.preventDefault(), this.run());
         get("stop").onclick = () => this.running?.abort();
         document.addEventListener(
@@ -296,11 +305,21 @@ class Playground {
         }
     }
 
-    #save() {
-        const url = URL.createObjectURL(new Blob([this.editor.source], { type: "text/plain" }));
-        const link = element("a", { href: url, download: "model.sim" });
-        link.click();
-        setTimeout(() => URL.revokeObjectURL(url), 1000);
+    /** The name of the model's files. */
+    #name() {
+        return get("editor").dataset.example ?? "model";
+    }
+
+    async #page() {
+        try {
+            await this.#settled();
+            if (!this.built) throw new Error("the model has mistakes");
+            const name = this.#name();
+            download(`${name}.zip`, await pageOf(name, this.built));
+            this.notice("The page is saved: unpack it, and serve the folder with any file server.");
+        } catch (error) {
+            this.notice(`There is no page: ${error.message}.`);
+        }
     }
 
     /** A control was moved: what has run once runs again. */

@@ -1,7 +1,12 @@
 // The playground in a browser: it compiles, shows and mends mistakes, runs, shares, works offline.
 
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { serve } from "../serve.mjs";
 import { compiled, open, page, run, table, write } from "./browser.mjs";
 
 let site;
@@ -306,4 +311,34 @@ test("a long run is stopped", async () => {
     assert.equal((await run(it)).far.count, 2_000);
     assert.deepEqual(it.problems, []);
     await it.context().close();
+});
+
+test("the page of a model is saved, and runs", async () => {
+    const it = await page(site);
+    await compiled(it);
+    await write(it, MODEL);
+    await compiled(it);
+    await it.locator("#backend").selectOption("cpu");
+    const { far } = await run(it);
+    const saved = it.waitForEvent("download");
+    await it.getByRole("button", { name: "Page" }).click();
+    const download = await saved;
+    const folder = mkdtempSync(join(tmpdir(), "sim-page-"));
+    const archive = join(folder, download.suggestedFilename());
+    await download.saveAs(archive);
+    execFileSync("python3", ["-m", "zipfile", "-e", archive, folder]);
+    const own = await serve(folder);
+    const opened = await page({ ...site, url: own.url });
+    await opened.waitForFunction(() => !/Loading/.test(document.querySelector("#status").textContent));
+    const backend = opened.getByLabel(/backend/i);
+    if (await backend.count()) await backend.first().selectOption("cpu");
+    await opened.locator("#run").click();
+    const shown = opened.locator("#summary", { hasText: "far" });
+    await shown.waitFor({ timeout: 60_000 });
+    const [, mean] = /far\s+[\d,]+\s+([\d.]+)/.exec(await shown.innerText());
+    assert.ok(Math.abs(mean - far.mean) < 1e-5 * far.mean, `${mean} is not ${far.mean}`);
+    assert.deepEqual([...it.problems, ...opened.problems], []);
+    own.close();
+    await it.context().close();
+    await opened.context().close();
 });
