@@ -4,8 +4,8 @@
 //! Runs are futures. Natively these never wait: they block their thread instead. In a browser, which forbids
 //! that, those of a GPU do.
 //!
-//! `wasm32-unknown-unknown` has no clock: [`std::time::Instant`] panics there. With the feature `web` the clock
-//! is JavaScript's; without it time stands still.
+//! `wasm32-unknown-unknown` has no clock: [`std::time::Instant`] panics there. With the feature `web` the
+//! clock is JavaScript's; without it time stands still.
 
 #[cfg(any(
     not(all(target_family = "wasm", target_os = "unknown")),

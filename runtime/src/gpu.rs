@@ -2,7 +2,8 @@
 //!
 //! In the order of their dependencies; a file uses only files above it.
 //!
-//! * `processors`: what wgpu does not say. `pending`: errors that a browser has yet to report. `adapter`, `device`: the adapters of the machine, an open device.
+//! * `processors`: what wgpu does not say. `pending`: errors that a browser has yet to report. `adapter`,
+//!   `device`: the adapters of the machine, an open device.
 //! * `chunk`, `pace`: how a run is split into chunks of agents and ranges of steps; pure arithmetic. `jobs`:
 //!   the chunks of a batch.
 //! * `entry_point`: a compiled entry point, the buffers bound to it, and its dispatches. `cache`: pipelines

@@ -24,8 +24,8 @@ pub struct Series {
     /// of `world observe` and `(samples, dimensions…)` of `observe`. Vectors have their components as the
     /// last dimension; quantiles and bins are a dimension.
     pub column: Column,
-    /// For a mean, the sums before they were divided, as `column` has the means. Sums of parts of a population
-    /// add up to those of all; of means that is true up to roundings only.
+    /// For a mean, the sums before they were divided, as `column` has the means. Sums of parts of a
+    /// population add up to those of all; of means that is true up to roundings only.
     pub sums: Option<Values>,
 }
 

@@ -19,8 +19,8 @@ use std::{
 };
 use wasm_bindgen::prelude::*;
 
-/// Seconds per instruction and agent in a module that has one thread and vectors of four lanes: ten times those
-/// of a processor's own.
+/// Seconds per instruction and agent in a module that has one thread and vectors of four lanes: ten times
+/// those of a processor's own.
 const INSTRUCTION_SECONDS: f64 = 6e-10;
 
 thread_local! {
@@ -59,8 +59,8 @@ pub struct Model {
 #[wasm_bindgen]
 impl Model {
     /// Compiles a source text. `generator` names the random generator, `precise` asks for mathematical
-    /// functions with the same bits on every GPU, `checks` for a message at the first bad index, division, NaN
-    /// or failed `assert`.
+    /// functions with the same bits on every GPU, `checks` for a message at the first bad index, division,
+    /// NaN or failed `assert`.
     ///
     /// # Errors
     /// An object with the mistakes.
