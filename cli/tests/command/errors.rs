@@ -60,6 +60,7 @@ fn every_complaint_has_its_report() {
     codes.extend(usage(&place));
     codes.extend(testing(&place));
     codes.extend(gradients(&place));
+    codes.extend(for_the_web(&place));
     codes.insert(endless(&place));
     codes.insert(failed_points(&place));
     codes.insert(disk_short(&place));
@@ -234,6 +235,31 @@ fn usage(place: &Place) -> Vec<String> {
         insta::assert_snapshot!(slug, said.err);
     }
     codes
+}
+
+/// The runtime for the web is absent, of another version, and no text. Its tests have the words: `web.rs`.
+fn for_the_web(place: &Place) -> Vec<String> {
+    std::fs::create_dir(place.path("runtime")).expect("a directory can be made");
+    let build = || {
+        let args = [
+            "build",
+            "model.sim",
+            "--target",
+            "web",
+            "-o",
+            "site",
+            "--runtime",
+            "runtime",
+        ];
+        let said = place.simc(&args);
+        assert_eq!((said.code, said.out.as_str()), (1, ""));
+        code_of(&said.err).expect("the complaint has a code")
+    };
+    let absent = build();
+    place.write("runtime/version.txt", "0.0.1");
+    let other = build();
+    place.write("runtime/version.txt", b"\xff");
+    vec![absent, other, build()]
 }
 
 /// Derivatives that do not exist, and fits that cannot begin.
