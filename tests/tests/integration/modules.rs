@@ -190,6 +190,7 @@ const LAYERS: [(&str, &[&str]); 6] = [
             "derive",
             "optimise",
             "model",
+            "session",
             "tally",
         ],
     ),

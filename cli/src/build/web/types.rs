@@ -10,51 +10,76 @@ use std::fmt::Write;
 /// The file of types.
 pub(super) fn text(name: &str, artifact: &Artifact) -> String {
     let manifest = artifact.visible_manifest();
-    let manifest: &Manifest = &manifest;
-    let world = manifest.world_rows();
     let mut text = format!(
         "// Written by `simc build --target web`: the types of {name}.js.\n\
          import type {{\n  CompileOptions, LaunchOptions, Model as AnyModel, Nested, NumberArray, Run as \
          AnyRun, Series,\n}} from \"./simc-runtime.js\";\n\n"
     );
     comment(&mut text, "", &manifest.doc);
+    values(&mut text, &manifest);
+    results(&mut text, &manifest);
+    let launch = if needs_values(&manifest) {
+        "launch"
+    } else {
+        "launch?"
+    };
+    let _ = write!(
+        text,
+        "/** The model. */\n\
+         export interface Model extends Omit<AnyModel, \"run\"> {{\n  \
+           run({launch}: Launch): Promise<Run>;\n}}\n\n\
+         /** Loads the runtime and the model. */\n\
+         export function load(options?: CompileOptions): Promise<Model>;\n\
+         /** The text of the model. */\n\
+         export const source: string;\n\
+         /** What the model takes and gives. */\n\
+         export const manifest: any;\n"
+    );
+    text
+}
+
+/// The inputs of agents and of worlds.
+fn inputs(manifest: &Manifest) -> impl Iterator<Item = &Input> {
+    manifest.inputs.iter().chain(&manifest.world_rows().inputs)
+}
+
+/// Whether a launch must give any value.
+fn needs_values(manifest: &Manifest) -> bool {
+    manifest.params.iter().any(|param| param.default.is_none())
+        || !manifest.data.is_empty()
+        || inputs(manifest).any(|input| input.source == Source::Required)
+}
+
+/// What a launch gives: params, tables and inputs.
+fn values(text: &mut String, manifest: &Manifest) {
     let params = manifest.params.iter().map(|param| {
-        let mut doc = param.field.doc.clone();
+        let (field, mut doc) = (&param.field, param.field.doc.clone());
         if let Some([first, last]) = param.range {
             let _ = write!(doc, "\nFrom {} to {}.", Shown(first), Shown(last));
         }
-        (
-            doc,
-            param.default.is_none(),
-            &param.field,
-            taken(&param.field, false),
-        )
+        (doc, param.default.is_none(), field, taken(field, false))
     });
     let data = manifest.data.iter().map(|table| {
-        let ty = taken(&table.field, true);
-        (table.field.doc.clone(), true, &table.field, ty)
+        let field = &table.field;
+        (field.doc.clone(), true, field, taken(field, true))
     });
-    let inputs = manifest
-        .inputs
-        .iter()
-        .chain(&world.inputs)
-        .map(|input: &Input| {
-            let required = input.source == Source::Required;
-            (
-                input.field.doc.clone(),
-                required,
-                &input.field,
-                taken(&input.field, true),
-            )
-        });
-    text += "export interface Values {\n";
+    let inputs = inputs(manifest).map(|input| {
+        let (field, required) = (&input.field, input.source == Source::Required);
+        (field.doc.clone(), required, field, taken(field, true))
+    });
+    *text += "export interface Values {\n";
     for (doc, required, field, ty) in params.chain(data).chain(inputs) {
-        comment(&mut text, "  ", &doc);
+        comment(text, "  ", &doc);
         let mark = if required { "" } else { "?" };
         let _ = writeln!(text, "  {}{mark}: {ty};", key(&field.name));
     }
-    text +=
+    *text +=
         "}\n\n/** What a run is asked for. */\nexport type Launch = LaunchOptions & Values;\n\n";
+}
+
+/// What a run gives: outputs, states and series.
+fn results(text: &mut String, manifest: &Manifest) {
+    let world = manifest.world_rows();
     let given = [
         ("Outputs", &manifest.outputs),
         ("States", &manifest.states),
@@ -64,53 +89,28 @@ pub(super) fn text(name: &str, artifact: &Artifact) -> String {
     for (name, fields) in given {
         let _ = writeln!(text, "export interface {name} {{");
         for field in fields {
-            comment(&mut text, "  ", &field.doc);
+            comment(text, "  ", &field.doc);
             let _ = writeln!(text, "  {}: {};", key(&field.name), array(field.scalar));
         }
-        text += "}\n\n";
+        *text += "}\n\n";
     }
-    let series = |text: &mut String, name: &str, records: bool| {
+    for (name, of_agents) in [("Records", true), ("Observed", false)] {
         let _ = writeln!(text, "export interface {name} {{");
-        for series in &manifest.series {
-            if (series.of == SeriesOf::Agents) == records {
-                comment(text, "  ", &series.field.doc);
-                let ty = array(series.field.scalar);
-                let _ = writeln!(
-                    text,
-                    "  {}: Series & {{ values: {ty} }};",
-                    key(&series.field.name)
-                );
-            }
+        let all = manifest.series.iter();
+        for series in all.filter(|series| (series.of == SeriesOf::Agents) == of_agents) {
+            let field = &series.field;
+            comment(text, "  ", &field.doc);
+            let (name, ty) = (key(&field.name), array(field.scalar));
+            let _ = writeln!(text, "  {name}: Series & {{ values: {ty} }};");
         }
         *text += "}\n\n";
-    };
-    series(&mut text, "Records", true);
-    series(&mut text, "Observed", false);
-    text += "type Named = \"outputs\" | \"states\" | \"worldOutputs\" | \"worldStates\" | \"records\" | \
+    }
+    *text += "type Named = \"outputs\" | \"states\" | \"worldOutputs\" | \"worldStates\" | \"records\" | \
          \"observed\";\n\n\
          /** The results of a run. */\n\
          export interface Run extends Omit<AnyRun, Named> {\n  \
            outputs: Outputs;\n  states: States;\n  worldOutputs: WorldOutputs;\n  \
-           worldStates: WorldStates;\n  records: Records;\n  observed: Observed;\n}\n\n\
-         /** The model. */\n\
-         export interface Model extends Omit<AnyModel, \"run\"> {\n  \
-           run(launch";
-    let needs = manifest.params.iter().any(|param| param.default.is_none())
-        || !manifest.data.is_empty()
-        || manifest
-            .inputs
-            .iter()
-            .chain(&world.inputs)
-            .any(|it| it.source == Source::Required);
-    text += if needs { "" } else { "?" };
-    text += ": Launch): Promise<Run>;\n}\n\n\
-         /** Loads the runtime and the model. */\n\
-         export function load(options?: CompileOptions): Promise<Model>;\n\
-         /** The text of the model. */\n\
-         export const source: string;\n\
-         /** What the model takes and gives. */\n\
-         export const manifest: any;\n";
-    text
+           worldStates: WorldStates;\n  records: Records;\n  observed: Observed;\n}\n\n";
 }
 
 /// The type of a value of a launch.
