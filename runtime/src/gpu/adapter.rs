@@ -74,7 +74,7 @@ impl Drop for Preload {
 
 /// The adapter for [`Backend::Auto`](crate::Backend::Auto), or why there is none.
 pub(crate) async fn best_gpu() -> Result<wgpu::Adapter, String> {
-    best_gpu_of(found().await)
+    best_gpu_of(&found().await)
 }
 
 fn best_gpu_of(found: &[wgpu::Adapter]) -> Result<wgpu::Adapter, String> {
@@ -158,8 +158,8 @@ fn all() -> &'static [wgpu::Adapter] {
 
 /// Every adapter with compute shaders, the best first.
 #[cfg(not(target_family = "wasm"))]
-async fn found() -> &'static [wgpu::Adapter] {
-    all()
+async fn found() -> Vec<wgpu::Adapter> {
+    all().to_vec()
 }
 
 /// The adapter that the browser has for us, or another one: an adapter gives one device, so each run that
