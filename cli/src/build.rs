@@ -32,7 +32,7 @@ Examples:
   simc build gbm.sim -o out                      out/gbm.wgsl and out/gbm.json
   simc build gbm.sim --emit wgsl                 the kernel on standard output
   simc build gbm.sim -o out --emit spirv,msl     out/gbm.spv and out/gbm.metal
-  simc build gbm.sim --target web -o site        a page that runs the model, and a module for JavaScript
+  simc build gbm.sim --target web -o site        a page and a module that run the model
   simc build gbm.sim --emit wgsl --device large-gpu --agents 1e6
                                                  the kernel that such a run is given")]
 pub(crate) struct Args {
