@@ -5,9 +5,7 @@ from __future__ import annotations
 import inspect
 import operator
 import os
-import textwrap
 import threading
-import types
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -16,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _manifest
+from ._help import documentation, with_keywords
 from ._manifest import Data, Field, Input, Param, SeriesField
 from ._progress import bar
 from ._results import Derivatives, Fit, Found, Gradient
@@ -489,7 +488,7 @@ class Model:
         """Gives the class of this model its documentation, and `run` its keywords."""
         self._borders: dict[str, Field] = {**self.params, **self.inputs, **self.data}
         own = type(self)
-        own.__doc__ = _documentation(self)
+        own.__doc__ = documentation(self)
         methods = (
             Model.run,
             Model.session,
@@ -500,7 +499,7 @@ class Model:
             Model.search,
         )
         for method in methods:
-            setattr(own, method.__name__, _with_keywords(method, self._borders))
+            setattr(own, method.__name__, with_keywords(method, self._borders))
 
     def __repr__(self) -> str:
         names = ", ".join(self._borders)
@@ -518,92 +517,6 @@ class Model:
 def _again(source: str, name: str, generator: str, math: str) -> Model:
     """The same model in another process."""
     return Model(source, name=name, generator=generator, math=math)
-
-
-def _with_keywords(method: Callable[..., Any], borders: Mapping[str, Field]) -> Callable[..., Any]:
-    """A method that takes the names of a model as keywords, as far as signatures say."""
-    assert isinstance(method, types.FunctionType)
-    own = types.FunctionType(
-        method.__code__,
-        method.__globals__,
-        method.__name__,
-        method.__defaults__,
-        method.__closure__,
-    )
-    own.__kwdefaults__ = method.__kwdefaults__
-    own.__doc__ = method.__doc__
-    own.__module__ = method.__module__
-    own.__qualname__ = method.__qualname__
-    signature = inspect.signature(method)
-    parameters = list(signature.parameters.values())
-    taken = {each.name for each in parameters}
-    keywords = [
-        inspect.Parameter(
-            name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=field.default if isinstance(field, Param) else None,
-        )
-        for name, field in borders.items()
-        if name.isidentifier() and name not in taken
-    ]
-    last = len(parameters)
-    if parameters and parameters[-1].kind is inspect.Parameter.VAR_KEYWORD:
-        last -= 1
-    own.__signature__ = signature.replace(  # type: ignore[attr-defined]
-        parameters=[*parameters[:last], *keywords, *parameters[last:]]
-    )
-    return own
-
-
-def _documentation(model: Model) -> str:
-    """What `help(model)` says of a model."""
-    lines = [f"The model {model.name}."]
-    if model.doc:
-        lines += ["", model.doc.strip()]
-    counts = [
-        f"{name} {value:,}"
-        for name, value in (("agents", model.agents), ("steps", model.steps))
-        if value is not None
-    ]
-    if counts:
-        lines += ["", "By default: " + ", ".join(counts)]
-    fields: list[tuple[str, Mapping[str, Field]]] = [
-        ("Params", model.params),
-        ("Inputs", model.inputs),
-        ("Data", model.data),
-        ("Outputs", model.outputs),
-        ("States", model.states),
-        ("Recorded and observed", {each.name: each for each in model.series}),
-    ]
-    for title, group in fields:
-        if not group:
-            continue
-        lines += ["", f"{title}:"]
-        for field in group.values():
-            lines.append(f"    {_described(field)}")
-            if field.doc:
-                lines.append(textwrap.indent(field.doc.strip(), "        "))
-    return "\n".join(lines)
-
-
-def _described(field: Field) -> str:
-    text = f"{field.name}: {field.type}"
-    if field.of_world:
-        text += ", of each world"
-    if isinstance(field, Param):
-        text += ", required" if field.default is None else f" = {field.default}"
-        if field.range is not None:
-            text += f", in {field.range[0]:g} .. {field.range[1]:g}"
-    elif isinstance(field, Input):
-        text += {
-            "required": ", required",
-            "default": ", has a default",
-            "drawn": ", drawn where not given",
-        }[field.source]
-    elif isinstance(field, SeriesField):
-        fold = field.fold or "values"
-        text += f", {fold} of {field.of}, every {field.every} steps"
-    return text
 
 
 def _settings(

@@ -212,8 +212,8 @@ impl Run {
         self.series_of(Role::Record, name)
     }
 
-    /// What was observed under a name: of shape `(samples, dimensions…)`, or `(samples, worlds, dimensions…)`
-    /// for `world observe`.
+    /// What was observed under a name: of shape `(samples, dimensions…)`, or for `world observe`
+    /// `(samples, worlds, dimensions…)`.
     ///
     /// # Errors
     /// [`Error::UnknownName`].
@@ -336,8 +336,8 @@ impl Run {
         }
     }
 
-    /// The shape `(agents, dimensions…)` of an output or state, `(worlds, dimensions…)` of one of the world;
-    /// vectors add a dimension.
+    /// The shape `(agents, dimensions…)` of an output or state, `(worlds, dimensions…)` of one of the
+    /// world; vectors add a dimension.
     ///
     /// # Errors
     /// [`Error::UnknownName`].

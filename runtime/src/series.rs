@@ -20,9 +20,9 @@ pub struct Series {
     pub of: SeriesOf,
     /// By sample: the number of steps before it, 0 for the first.
     pub steps: Vec<u32>,
-    /// The values, with shape `(samples, agents, dimensions…)` of a record, `(samples, worlds, dimensions…)`
-    /// of `world observe` and `(samples, dimensions…)` of `observe`. Vectors have their components as the
-    /// last dimension; quantiles and bins are a dimension.
+    /// The values, with shape `(samples, agents, dimensions…)` of a record,
+    /// `(samples, worlds, dimensions…)` of `world observe` and `(samples, dimensions…)` of `observe`. Vectors
+    /// have their components as the last dimension; quantiles and bins are a dimension.
     pub column: Column,
     /// For a mean, the sums before they were divided, as `column` has the means. Sums of parts of a
     /// population add up to those of all; of means that is true up to roundings only.

@@ -31,7 +31,8 @@ macro_rules! with_search_errors {
     }
         says("output `{name}` is {found}, and a fitness is one f32 per agent")
         help(Some(format!(
-            "add an output of one number, `output fitness = …`, of the states that `{name}` is computed from"
+            "add an output of one number, `output fitness = …`, of the states that `{name}` is computed \
+             from"
         )))
         after(KeepBackend)
 
