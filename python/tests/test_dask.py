@@ -66,18 +66,29 @@ def test_a_sweep_has_the_bits_of_one_process(client: Any, gbm: simc.Model) -> No
 def test_a_killed_worker_changes_no_bit(client: Any) -> None:
     model = simc.load(EXAMPLES / "lorenz.sim")
     given: dict[str, Any] = {"agents": 400_000, "steps": 1_000}
-    process = next(iter(client.run(os.getpid).values()))
+    processes: dict[str, int] = client.run(os.getpid)
+    killed: list[int] = []
+    done = threading.Event()
 
     def kill() -> None:
-        # A shard takes seconds, so that it dies in its only one, or before.
-        time.sleep(0.5)
-        os.kill(process, signal.SIGKILL)
+        while not killed and not done.is_set():
+            for worker, shards in client.processing().items():
+                if shards:
+                    os.kill(processes[worker], signal.SIGKILL)
+                    killed.append(processes[worker])
+                    return
+            time.sleep(0.01)
 
     killer = threading.Thread(target=kill)
     killer.start()
-    sharded = simc.dask.run(client, model, **given, shards=2)
-    killer.join()
-    assert process not in {shard.process for shard in sharded.report.shards}
+    try:
+        sharded = simc.dask.run(client, model, **given, shards=4)
+    finally:
+        done.set()
+        killer.join()
+    assert killed, "no worker was seen at work"
+    assert killed[0] not in set(client.run(os.getpid).values())
+    assert [shard.number for shard in sharded.report.shards] == [0, 1, 2, 3]
     run = model.run(**given, backend="cpu")
     for name in run:
         assert sharded[name].tobytes() == run[name].tobytes()
