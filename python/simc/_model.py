@@ -93,8 +93,11 @@ class Model:
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Model:
         # A class per model: so `help(model)`, signatures and completion know its params.
-        own = type(cls.__name__, (cls,), {"__module__": "simc", "_is_own": True})
-        return super().__new__(cls if getattr(cls, "_is_own", False) else own)
+        if getattr(cls, "_is_own", False):
+            return super().__new__(cls)
+        own: Any = type(cls.__name__, (cls,), {"__module__": "simc", "_is_own": True})
+        made: Model = super().__new__(own)
+        return made
 
     def __init__(
         self,

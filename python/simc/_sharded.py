@@ -55,6 +55,7 @@ class Executor(Protocol):
 
     def slots(self) -> int:
         """How many calls run at a time."""
+        ...
 
     def share(self, value: Any) -> Any:
         """What stands for a value in calls, so that a machine gets it once."""
@@ -64,6 +65,7 @@ class Executor(Protocol):
     ) -> Iterator[tuple[int, Any]]:
         """The results of calls with their places, as they come. Calls that are lost with their
         process or machine are repeated."""
+        ...
 
 
 @dataclass(frozen=True)

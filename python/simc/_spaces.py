@@ -69,14 +69,14 @@ def space_of(
 
 
 def _single(field: Field, is_given: bool, is_action: bool) -> spaces.Space[Any]:
-    bounds = bounds_of(field)
+    bounds: Bounds | None = bounds_of(field)
     shape = field.shape
     if field.scalar == "bool":
         return spaces.MultiBinary(shape) if shape else spaces.Discrete(2)
     if field.scalar == "f32":
         return _box(bounds, shape, np.float32)
     if field.variants:
-        bounds = bounds or [(0, len(field.variants) - 1)] * math.prod(shape)
+        bounds = bounds or [(0.0, len(field.variants) - 1.0)] * math.prod(shape)
     if bounds is None or any(math.isinf(end) for ends in bounds for end in ends):
         if is_action and not is_given:
             raise RunError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -283,16 +284,15 @@ def _grid(
                 "give as many values of each, or leave `zip` out for a grid",
             )
         shape: tuple[int, ...] = (lengths[0],)
-        chosen = [np.arange(lengths[0]) for _ in axes]
     else:
         shape = tuple(lengths)
-        if np.prod([float(length) for length in lengths]) <= _MOST_RUNS:
-            chosen = [at.ravel() for at in np.indices(shape)]
-    runs = int(np.prod([float(length) for length in shape]))
+    runs = math.prod(shape)
     if runs > _MOST_RUNS:
         raise RunError(
             "sweep",
             f"the sweep has {runs:,} runs, and may have {_MOST_RUNS:,}",
             "sweep fewer values, or in parts",
         )
-    return shape, chosen
+    if together:
+        return shape, [np.arange(runs) for _ in axes]
+    return shape, [at.ravel() for at in np.indices(shape)]

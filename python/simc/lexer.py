@@ -39,9 +39,9 @@ class SimLexer(RegexLexer):
     """For Sim models."""
 
     name = "Sim"
-    aliases: ClassVar[list[str]] = ["sim"]
-    filenames: ClassVar[list[str]] = ["*.sim"]
-    mimetypes: ClassVar[list[str]] = ["text/x-sim"]
+    aliases = ("sim",)
+    filenames = ("*.sim",)
+    mimetypes = ("text/x-sim",)
     url = ""
 
     tokens: ClassVar[dict[str, list[Any]]] = {

@@ -122,10 +122,10 @@ class Weights:
     def load(self, row: Array, module: Any) -> None:
         """Writes a row of numbers to the parameters of a module of torch. Its other parameters
         stay."""
-        import torch
+        from torch import from_numpy as tensor  # pyright: ignore[reportAttributeAccessIssue]
 
         state = module.state_dict()
-        new = {key: torch.from_numpy(values) for key, values in self.state(row).items()}
+        new = {key: tensor(values) for key, values in self.state(row).items()}
         for key, values in new.items():
             if key not in state:
                 raise self._no_key(key, state)

@@ -11,6 +11,9 @@ The derivatives are those of `Model.gradient` and `Model.derivatives`: along the
 agents, with the same draws in each call. The model computes in f32, whatever the tensors have.
 """
 
+# Where PyTorch is not installed, pyright takes this module for it.
+# pyright: reportAttributeAccessIssue=false
+
 from __future__ import annotations
 
 import re

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the Python package in a virtual environment of its own and tests it: pytest, mypy, ruff.
+# Installs the Python package in a virtual environment of its own and tests it: pytest, mypy, pyright, ruff.
 #
 #   scripts/python/test.sh                 what CI does
 #   scripts/python/test.sh -k sweep        arguments go to pytest
@@ -20,7 +20,7 @@ VENV=../target/python
 VIRTUAL_ENV=$(cd "$VENV" && pwd)
 export VIRTUAL_ENV PATH="$VIRTUAL_ENV/bin:$PATH"
 pip install -q --disable-pip-version-check "maturin>=1.16,<2" numpy pyarrow polars pandas tqdm \
-    gymnasium matplotlib ipython ray distributed pytest mypy ruff
+    gymnasium matplotlib ipython ray distributed pytest mypy "pyright[nodejs]" ruff
 
 say "build"
 # The profile of other tests: most crates are built already.
@@ -31,6 +31,7 @@ python -m pytest -q "$@"
 
 say "types"
 mypy simc tests benchmarks examples/gym/*.py
+pyright --warnings
 
 say "lints"
 ruff check .
