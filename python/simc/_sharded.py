@@ -28,7 +28,7 @@ from ._shards import (
     sweep_points,
     work,
 )
-from ._sweep import Planned, Sweep
+from ._sweep import Planned, Points, Sweep
 from ._tallies import (
     Histogram,
     Rank,
@@ -374,35 +374,35 @@ def sweep(
     for first, last in itertools.pairwise(ends):
         params = {name: values[first:last] for name, values in plan.params.items()}
         calls.append((shared, plan.seeds[first:last], params))
-    parts: dict[int, dict[str, Any]] = {}
+    parts: dict[int, Points] = {}
     done = 0
     with _shown(progress) as report:
         for place, part in executor.results(sweep_points, calls):
             parts[place] = part
             done += ends[place + 1] - ends[place]
             if report is not None:
-                steps = part["report"]["agents"] * part["report"]["steps"]
+                steps = part.report["agents"] * part.report["steps"]
                 report(done * steps, points * steps)
     in_order = [parts[place] for place in range(number)]
     return Sweep(model, plan.axes, plan.shape, plan.points, _joined(in_order))
 
 
-def _joined(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """What the native module gives of all points."""
+def _joined(parts: Sequence[Points]) -> Points:
+    """What the runs of all parts gave."""
     first = parts[0]
     series = []
-    for at, (name, of, steps, _) in enumerate(first["series"]):
-        values = np.concatenate([part["series"][at][3] for part in parts])
+    for at, (name, of, steps, _) in enumerate(first.series):
+        values = np.concatenate([part.series[at][3] for part in parts])
         series.append((name, of, steps, values))
-    return {
-        **first,
-        "statistics": {
-            name: np.concatenate([part["statistics"][name] for part in parts])
-            for name in first["statistics"]
+    return Points(
+        statistics={
+            name: np.concatenate([part.statistics[name] for part in parts])
+            for name in first.statistics
         },
-        "series": series,
-        "agent_steps": sum(part["agent_steps"] for part in parts),
-    }
+        series=series,
+        report=first.report,
+        agent_steps=sum(part.agent_steps for part in parts),
+    )
 
 
 class _Collected:

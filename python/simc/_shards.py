@@ -7,7 +7,7 @@ import os
 import socket
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from ._arrays import as_array
 from ._manifest import Field
 from ._model import Model, _on_main_thread
 from ._parquet import Files
+from ._sweep import Points
 from ._tallies import Counts, Tally, binned, lower_of, tally_of
 from .errors import RunError
 
@@ -195,13 +196,12 @@ class SweepJob:
     threads: int | None
 
 
-def sweep_points(
-    job: SweepJob, seeds: Sequence[int], params: Mapping[str, NDArray[Any]]
-) -> dict[str, Any]:
-    """Runs some points of a sweep."""
+def sweep_points(job: SweepJob, seeds: Sequence[int], params: Mapping[str, NDArray[Any]]) -> Points:
+    """Runs some points of a sweep, and computes their statistics."""
     model = _prepared(job)
     call = (dict(job.settings), _aligned(job.fixed), _on_main_thread(), None)
-    return model._native.sweep(call, list(seeds), _aligned(params))
+    points = Points.of(model._native.sweep(call, list(seeds), _aligned(params)))
+    return replace(points, statistics=dict(points.statistics))
 
 
 def _aligned(values: Mapping[str, Any]) -> dict[str, Any]:

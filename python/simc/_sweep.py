@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ._model import Model
+    from ._simc import NativeSweep
 
 _MOST_RUNS = 1_000_000
 """Most runs of a sweep, as on the command line."""
@@ -62,6 +63,48 @@ _COLUMNS = {
 """The columns of a table, named and ordered as the command line has them."""
 
 
+class _Statistics(Mapping[str, NDArray[np.float64]]):
+    """Those of the native module, computed when they are asked for."""
+
+    def __init__(self, native: NativeSweep) -> None:
+        self._native = native
+        self._known: dict[str, NDArray[np.float64]] = {}
+
+    def __getitem__(self, name: str) -> NDArray[np.float64]:
+        if name not in self._known:
+            table = self._native.statistics(name)
+            if table is None:
+                raise KeyError(name)
+            self._known[name] = table
+        return self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._native.names)
+
+    def __len__(self) -> int:
+        return len(self._native.names)
+
+
+@dataclass(frozen=True)
+class Points:
+    """What the runs of a sweep gave, one after the other."""
+
+    statistics: Mapping[str, NDArray[np.float64]]
+    """By output, of shape ``(points, rows, 10)``: see `_ORDER`."""
+    series: list[tuple[str, str, NDArray[np.uint32], NDArray[Any]]]
+    """The name of each, of whom it is, its steps, and its values by point."""
+    report: dict[str, Any]
+    """Of the first run."""
+    agent_steps: int
+    """Of all runs."""
+
+    @staticmethod
+    def of(native: NativeSweep) -> Points:
+        """What the native module has found."""
+        report = native.report()
+        return Points(_Statistics(native), native.series(), report or {}, native.agent_steps)
+
+
 class Sweep(Tabular, Mapping[str, SweptStatistics]):
     """The results of a sweep: a mapping of output names to statistics at each point."""
 
@@ -71,7 +114,7 @@ class Sweep(Tabular, Mapping[str, SweptStatistics]):
         axes: dict[str, NDArray[Any]],
         shape: tuple[int, ...],
         points: dict[str, NDArray[Any]],
-        found: dict[str, Any],
+        found: Points,
     ) -> None:
         self.model = model
         self.axes = axes
@@ -83,15 +126,15 @@ class Sweep(Tabular, Mapping[str, SweptStatistics]):
         self._found = found
 
     def __getitem__(self, name: str) -> SweptStatistics:
-        table = self._found["statistics"].get(name)
+        table = self._found.statistics.get(name)
         if table is None:
-            known = self._found["statistics"]
+            known = self._found.statistics
             raise UnknownNameError(
                 "E0701", f"the model has no output `{name}`", nearest(name, known, "output")
             )
         field = self.model.outputs[name]
         elements = field.shape if table.shape[1] == int(np.prod(field.shape, dtype=int)) else ()
-        columns = {}
+        columns: dict[str, NDArray[Any]] = {}
         for at, each in enumerate(_ORDER):
             values = table[:, :, at]
             if each in ("count", "nan"):
@@ -100,10 +143,10 @@ class Sweep(Tabular, Mapping[str, SweptStatistics]):
         return SweptStatistics(**columns)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._found["statistics"])
+        return iter(self._found.statistics)
 
     def __len__(self) -> int:
-        return len(self._found["statistics"])
+        return len(self._found.statistics)
 
     def mean(self, name: str) -> NDArray[np.float64]:
         """The mean of an output at each point."""
@@ -111,10 +154,10 @@ class Sweep(Tabular, Mapping[str, SweptStatistics]):
 
     def observed(self, name: str) -> Series:
         """What was observed at each point: values of shape ``(grid…, samples, …)``."""
-        for own, of, steps, values in self._found["series"]:
+        for own, of, steps, values in self._found.series:
             if own == name:
                 return Series(own, of, steps, values.reshape(self.shape + values.shape[1:]))
-        known = [each[0] for each in self._found["series"]]
+        known = [each[0] for each in self._found.series]
         raise UnknownNameError(
             "E0701", f"the model has no observation `{name}`", nearest(name, known, "observation")
         )
@@ -128,7 +171,7 @@ class Sweep(Tabular, Mapping[str, SweptStatistics]):
     @cached_property
     def report(self) -> Report:
         """How the first point was run; ``agent_steps`` are those of all points."""
-        return report_of(dict(self._found["report"]), (self._found["agent_steps"], 0))
+        return report_of(dict(self._found.report), (self._found.agent_steps, 0))
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """The table that ``simc run --sweep`` writes: a row per point, with the params and the
@@ -136,7 +179,7 @@ class Sweep(Tabular, Mapping[str, SweptStatistics]):
         rows = int(np.prod(self.shape, dtype=int))
         table: dict[str, NDArray[Any]] = {"point": np.arange(rows, dtype=np.uint32)}
         for name, field in self.model.outputs.items():
-            statistics = self._found["statistics"][name]
+            statistics = self._found.statistics[name]
             names = spellings(name, field.shape, field.is_vector)
             names = names if len(names) == statistics.shape[1] else [name]
             for row, spelled in enumerate(names):
@@ -172,7 +215,7 @@ def sweep(
     """Runs a sweep over those of the values that are sequences of what a param takes."""
     plan = planned(model, seed, given, together)
     call = (settings, plan.fixed, handles_signals, progress)
-    found = model._native.sweep(call, plan.seeds, plan.params)
+    found = Points.of(model._native.sweep(call, plan.seeds, plan.params))
     return Sweep(model, plan.axes, plan.shape, plan.points, found)
 
 

@@ -33,6 +33,8 @@ mod _simc {
     #[pymodule_export]
     use crate::session::NativeSession;
     #[pymodule_export]
+    use crate::sweep::NativeSweep;
+    #[pymodule_export]
     use crate::tally::{moments, tally};
     use pyo3::prelude::*;
     use std::ffi::OsString;

@@ -7,7 +7,7 @@ use crate::{
     launch::{Borders, Call, Launch, Settings, unknown_option},
     optimise::{self, FitAsked, SearchAsked, loss_of},
     run::NativeRun,
-    sweep::{self, Axis, Found, MOST_KEPT},
+    sweep::{self, Axis, MOST_KEPT, NativeSweep},
 };
 use pyo3::{prelude::*, types::PyDict};
 use sim_compiler::{
@@ -138,19 +138,18 @@ impl Native {
     }
 
     /// Runs the model once per seed. Of `points`, each param has as many values.
-    fn sweep<'py>(
+    fn sweep(
         &self,
-        py: Python<'py>,
-        call: Call<'py>,
+        py: Python<'_>,
+        call: Call<'_>,
         seeds: Vec<u64>,
-        points: &Bound<'py, PyDict>,
-    ) -> PyResult<Bound<'py, PyDict>> {
+        points: &Bound<'_, PyDict>,
+    ) -> PyResult<NativeSweep> {
         let (launch, variations) = self.swept(&call, &seeds, points)?;
-        let found = self.with_state(py, &call, false, |state, control| {
+        self.with_state(py, &call, false, |state, control| {
             state.prepare(&launch, seeds[0])?;
-            Found::of(&state.simulation, &self.manifest, &variations, control)
-        })?;
-        found.for_python(py)
+            NativeSweep::of(&state.simulation, &self.manifest, &variations, control)
+        })
     }
 
     /// The seconds of the runs of a sweep from Rust, without statistics: what a benchmark compares with.

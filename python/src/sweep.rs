@@ -4,7 +4,7 @@ use crate::{
     errors::{Source, run_error},
     values::{For, Given},
 };
-use numpy::{PyArray1, PyArrayMethods};
+use numpy::{PyArray1, PyArray3, PyArrayMethods, PyUntypedArray};
 use pyo3::{prelude::*, types::PyDict};
 use rayon::prelude::*;
 use sim_runtime::{
@@ -14,8 +14,8 @@ use sim_runtime::{
 
 /// Outputs of more bytes than this are reduced where they are computed, and not kept.
 pub(crate) const MOST_KEPT: u64 = 4 << 20;
-/// Bytes of outputs whose statistics are computed together, on all cores: as many as caches hold.
-const TOGETHER: usize = 1 << 20;
+/// Bytes of outputs of all runs that are kept; of more, statistics alone are.
+const MOST_KEPT_OF_ALL: usize = 64 << 20;
 /// Numbers of a row of statistics.
 const NUMBERS: usize = 10;
 
@@ -78,30 +78,37 @@ pub(crate) fn variations(axes: &[Axis], seeds: &[u64]) -> Vec<Variation> {
     seeds.iter().enumerate().map(of).collect()
 }
 
-/// What the runs of a sweep gave.
-pub(crate) struct Found {
+/// What the runs of a sweep gave. Statistics are computed when they are asked for, as those of a run are.
+#[pyclass(frozen)]
+pub(crate) struct NativeSweep {
+    /// The names of outputs.
+    #[pyo3(get)]
     names: Vec<String>,
-    /// By output and run, the rows of statistics.
-    statistics: Vec<Vec<Vec<Statistics>>>,
-    /// What was observed: by run, one after the other.
-    series: Vec<Observed>,
-    /// Of the first run.
-    report: Option<Report>,
-    agent_steps: u64,
+    /// By output, those of the first runs: of these no values are kept.
+    reduced: Vec<Vec<Vec<Statistics>>>,
+    /// The runs after them.
     kept: Vec<Run>,
     kept_bytes: usize,
+    observed: Vec<Observed>,
+    /// Of the first run.
+    report: Option<Report>,
+    /// The steps of all agents of all runs.
+    #[pyo3(get)]
+    agent_steps: u64,
 }
 
+/// A series of all runs.
 struct Observed {
     name: String,
     of: &'static str,
     steps: Vec<u32>,
     /// Of one run.
     shape: Vec<usize>,
+    /// One run after the other.
     values: Option<Values>,
 }
 
-impl Found {
+impl NativeSweep {
     /// Runs all variations.
     ///
     /// # Errors
@@ -111,23 +118,22 @@ impl Found {
         manifest: &Manifest,
         variations: &[Variation],
         control: &Control<'_>,
-    ) -> Result<Found, Error> {
+    ) -> Result<NativeSweep, Error> {
         let outputs = manifest
             .outputs
             .iter()
             .chain(&manifest.world_rows().outputs);
         let names: Vec<String> = outputs.map(|field| field.name.clone()).collect();
-        let mut found = Found {
-            statistics: names.iter().map(|_| Vec::new()).collect(),
+        let mut found = NativeSweep {
+            reduced: names.iter().map(|_| Vec::new()).collect(),
             names,
-            series: Vec::new(),
-            report: None,
-            agent_steps: 0,
             kept: Vec::new(),
             kept_bytes: 0,
+            observed: Vec::new(),
+            report: None,
+            agent_steps: 0,
         };
         simulation.run_each(variations, control, |_, run| found.take(run))?;
-        found.reduce();
         Ok(found)
     }
 
@@ -142,8 +148,12 @@ impl Found {
         };
         self.kept_bytes += bytes(run.outputs()) + bytes(run.world_outputs());
         self.kept.push(run);
-        if self.kept_bytes > TOGETHER {
-            self.reduce();
+        if self.kept_bytes > MOST_KEPT_OF_ALL {
+            for (reduced, name) in self.reduced.iter_mut().zip(&self.names) {
+                reduced.extend(statistics(&self.kept, name));
+            }
+            self.kept.clear();
+            self.kept_bytes = 0;
         }
     }
 
@@ -151,8 +161,8 @@ impl Found {
         let observed = run.series().iter();
         let observed = observed.filter(|series| !matches!(series.of, SeriesOf::Agents));
         for (at, series) in observed.enumerate() {
-            if self.series.len() == at {
-                self.series.push(Observed {
+            if self.observed.len() == at {
+                self.observed.push(Observed {
                     name: series.name().to_owned(),
                     of: match series.of {
                         SeriesOf::Worlds => "worlds",
@@ -163,7 +173,7 @@ impl Found {
                     values: None,
                 });
             }
-            let own = &mut self.series[at].values;
+            let own = &mut self.observed[at].values;
             match (own, &series.column.values) {
                 (Some(Values::F32(all)), Values::F32(new)) => all.extend(new),
                 (Some(Values::I32(all)), Values::I32(new)) => all.extend(new),
@@ -173,54 +183,63 @@ impl Found {
             }
         }
     }
+}
 
-    /// Computes the statistics of the runs that are kept.
-    fn reduce(&mut self) {
-        let names = &self.names;
-        let of = |run: &Run| -> Vec<Vec<Statistics>> {
-            let statistics = |name: &String| run.statistics(name).unwrap_or_default();
-            names.iter().map(statistics).collect()
+#[pymethods]
+impl NativeSweep {
+    /// The statistics of an output, of shape `(points, rows, 10)`; `None` if there is no such output.
+    fn statistics<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+    ) -> PyResult<Option<Bound<'py, PyArray3<f64>>>> {
+        let Some(at) = self.names.iter().position(|known| known == name) else {
+            return Ok(None);
         };
-        let found: Vec<_> = self.kept.par_iter().map(of).collect();
-        for run in found {
-            for (all, own) in self.statistics.iter_mut().zip(run) {
-                all.push(own);
-            }
-        }
-        self.kept.clear();
-        self.kept_bytes = 0;
+        let kept = py.detach(|| statistics(&self.kept, name));
+        let all = || self.reduced[at].iter().chain(&kept);
+        let rows = all().next().map_or(0, Vec::len);
+        let points = all().count();
+        let numbers: Vec<f64> = all().flatten().flat_map(numbers).collect();
+        let array = PyArray1::from_vec(py, numbers).reshape([points, rows, NUMBERS])?;
+        Ok(Some(array))
     }
 
-    /// For Python: the statistics by output, of shape `(points, rows, 10)`, and what was observed, with a
-    /// first dimension for points; the report of the first run; the steps of all agents of all runs.
-    pub(crate) fn for_python<'py>(self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let statistics = PyDict::new(py);
-        for (name, all) in self.names.iter().zip(&self.statistics) {
-            let rows = all.first().map_or(0, Vec::len);
-            let numbers: Vec<f64> = all.iter().flatten().flat_map(numbers).collect();
-            let shape = [all.len(), rows, NUMBERS];
-            statistics.set_item(name, PyArray1::from_vec(py, numbers).reshape(shape)?)?;
-        }
-        let mut series = Vec::new();
-        for observed in self.series {
-            let values = observed.values.unwrap_or(Values::U32(Vec::new()));
+    /// By series: its name, of whom it is, its steps, and its values with a first dimension for points.
+    fn series<'py>(&self, py: Python<'py>) -> PyResult<Vec<OfPython<'py>>> {
+        let of = |observed: &Observed| {
+            let values = observed.values.clone().unwrap_or(Values::U32(Vec::new()));
             let one = observed.shape.iter().product::<usize>().max(1);
             let mut shape = vec![values.len() / one];
             shape.extend(&observed.shape);
             let array = crate::arrays::of_values(py, values, &shape)?;
-            let steps = PyArray1::from_vec(py, observed.steps);
-            series.push((observed.name, observed.of, steps, array));
-        }
-        let all = PyDict::new(py);
-        all.set_item("statistics", statistics)?;
-        all.set_item("series", series)?;
-        all.set_item("agent_steps", self.agent_steps)?;
-        let report = self
-            .report
-            .map(|report| crate::report::dictionary(py, &report));
-        all.set_item("report", report.transpose()?)?;
-        Ok(all)
+            let steps = PyArray1::from_vec(py, observed.steps.clone());
+            Ok((observed.name.clone(), observed.of, steps, array))
+        };
+        self.observed.iter().map(of).collect()
     }
+
+    /// The report of the first run.
+    fn report<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let report = self.report.as_ref();
+        report
+            .map(|report| crate::report::dictionary(py, report))
+            .transpose()
+    }
+}
+
+/// A series as Python gets it.
+type OfPython<'py> = (
+    String,
+    &'static str,
+    Bound<'py, PyArray1<u32>>,
+    Py<PyUntypedArray>,
+);
+
+/// The statistics of an output of each run.
+fn statistics(runs: &[Run], name: &str) -> Vec<Vec<Statistics>> {
+    let of = |run: &Run| run.statistics(name).unwrap_or_default();
+    runs.par_iter().map(of).collect()
 }
 
 /// Count, NaNs, mean, deviation, standard error, minimum, quartiles and maximum; NaN for what there is not.

@@ -39,6 +39,9 @@ pub(crate) struct Part<'a> {
     pub(crate) from: Option<&'a Saved>,
     /// Its last step, exclusive. If it is the run's, the part ends with `finish`.
     pub(crate) until: u32,
+    /// Whether a part that is cut computes the outputs, too, as if the run ended with it: backends that would
+    /// need a pass of its own for them leave them empty.
+    pub(crate) previews: bool,
 }
 
 impl<'a> Part<'a> {
@@ -47,13 +50,18 @@ impl<'a> Part<'a> {
         Part {
             from: None,
             until: steps,
+            previews: false,
         }
     }
 
     /// The steps after `saved`, up to `until`. A run that has done none begins anew.
     pub(crate) fn after(saved: &'a Saved, until: u32) -> Part<'a> {
         let from = Some(saved).filter(|saved| saved.step > 0);
-        Part { from, until }
+        Part {
+            from,
+            until,
+            previews: false,
+        }
     }
 
     /// Its steps.

@@ -33,7 +33,7 @@ pub(crate) struct RawResults {
     pub(crate) progress: Vec<u32>,
     /// Replaces `outputs` and `progress`, which are then empty.
     pub(crate) sums: Option<Sums>,
-    /// Where the run was cut, if it was; there are no outputs and states then.
+    /// Where the run was cut, if it was; there are no states then, and outputs only of a [`Part::previews`].
     pub(crate) saved: Option<Saved>,
     /// How often all agents were computed.
     pub(crate) passes: u32,
@@ -44,6 +44,11 @@ pub(crate) struct RawResults {
 }
 
 impl RawResults {
+    /// Whether outputs were computed.
+    pub(crate) fn has_outputs(&self) -> bool {
+        !self.outputs.is_empty() || !self.world_outputs.is_empty()
+    }
+
     /// Zeros for the fields that `keep` names, of all agents and worlds, and for what `part` samples. If the
     /// part is cut, zeros for what is saved of it instead.
     ///
@@ -55,15 +60,9 @@ impl RawResults {
         keep: Keep,
         part: Part<'_>,
     ) -> Result<RawResults, Error> {
-        let agents = launch.agents as usize;
-        let worlds = launch.worlds() as usize;
+        let (agents, worlds) = (launch.agents, launch.worlds());
         let is_cut = part.is_cut(launch.steps);
         let keep = if is_cut { Keep::NOTHING } else { keep };
-        let columns = |fields: &[Field], rows: usize| -> Result<Vec<Vec<u32>>, Error> {
-            (fields.iter())
-                .map(|field| zeroed(rows * field.words() as usize))
-                .collect()
-        };
         let outputs = keep.outputs.then(|| columns(&manifest.outputs, agents));
         let states = keep.states.then(|| columns(&manifest.states, agents));
         let rows = manifest.world_rows();
@@ -84,7 +83,7 @@ impl RawResults {
                     zeroed(part.samples(sampling).len() * rows * places.width)
                 })
                 .collect::<Result<_, Error>>()?,
-            progress: zeroed(if keep.outputs { agents } else { 0 })?,
+            progress: zeroed(if keep.outputs { agents as usize } else { 0 })?,
             sums: None,
             saved: is_cut
                 .then(|| Saved::zeros(manifest, launch, part.until))
@@ -96,6 +95,16 @@ impl RawResults {
             decisions: Vec::new(),
         })
     }
+}
+
+/// Zeros for the fields of so many agents or worlds.
+///
+/// # Errors
+/// [`Error::HostMemory`]
+pub(crate) fn columns(fields: &[Field], rows: u32) -> Result<Vec<Vec<u32>>, Error> {
+    (fields.iter())
+        .map(|field| zeroed(rows as usize * field.words() as usize))
+        .collect()
 }
 
 impl Saved {

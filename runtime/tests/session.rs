@@ -190,6 +190,60 @@ fn agents_begin_anew_with_draws_that_depend_on_nothing_but_seed_agent_and_step()
     }
 }
 
+/// `finish` draws what is read.
+const NOISY: &str = "agents 300 steps 30
+state x = normal(0.0, 1.0)
+state seen = 0.0
+step { x += normal(0.0, 0.1) }
+finish { seen = x + uniform(0.0, 1.0) }
+output x
+output seen";
+
+#[test]
+fn outputs_do_not_depend_on_how_often_they_are_read() {
+    for backend in backends() {
+        for (source, agents, members, names) in [
+            (WALK, 700, 1, &["x", "y", "last"][..]),
+            (WORLDS, 96, 8, &["x", "level"]),
+            (NOISY, 300, 1, &["x", "seen"]),
+        ] {
+            let words = |session: &mut Session| -> Vec<Vec<u32>> {
+                let words = |name: &&str| session.output(name).expect("an output").values.words();
+                names.iter().map(words).collect()
+            };
+            let mask = |at: usize| -> Vec<bool> {
+                (0..agents)
+                    .map(|agent| (agent / members + at).is_multiple_of(5))
+                    .collect()
+            };
+            // One session is read after each call, the other at the end alone.
+            for end in 1..9 {
+                let [mut often, mut once] = [session(source, backend), session(source, backend)];
+                for at in 1..=end {
+                    words(&mut often);
+                    step(&mut often, 1);
+                    step(&mut once, 1);
+                    if at % 3 == 0 {
+                        words(&mut often);
+                    }
+                    if at % 2 == 0 {
+                        often.reset_agents(&mask(at)).expect("a reset");
+                        once.reset_agents(&mask(at)).expect("a reset");
+                    }
+                    if at == 7 {
+                        often.reset(Some(3)).expect("a reset");
+                        once.reset(Some(3)).expect("a reset");
+                    }
+                }
+                assert!(
+                    words(&mut often) == words(&mut once),
+                    "{backend:?} {source} {end}"
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn all_agents_begin_anew_as_a_new_session() {
     for backend in backends() {

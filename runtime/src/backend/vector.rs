@@ -15,7 +15,7 @@ use crate::{
     cut::Part,
     error::Error,
     memory::{Need, zeroed},
-    results::RawResults,
+    results::{RawResults, columns},
     run::Device,
     series::Places,
     statistics::{self, Stream, Sums, stream_bytes},
@@ -155,11 +155,17 @@ impl VectorBackend {
         part: Part<'_>,
         control: Control<'_>,
     ) -> Result<RawResults, Error> {
-        let manifest = self.manifest();
+        let (manifest, of_worlds) = (self.manifest(), self.manifest().world_rows());
         let mut raw = RawResults::empty(manifest, launch, Keep::NOTHING, part)?;
+        if part.previews {
+            raw.outputs = columns(&manifest.outputs, launch.agents)?;
+            raw.world_outputs = columns(&of_worlds.outputs, launch.worlds())?;
+        }
         let saved = raw.saved.as_mut().expect("the part is cut");
         with_job(&self.program, &self.artifact, launch, (part, 1), |job| {
             let results = Results {
+                outputs: Column::of(&manifest.outputs, &mut raw.outputs),
+                world_outputs: Column::of(&of_worlds.outputs, &mut raw.world_outputs),
                 saved: Column::by_word(&mut saved.states),
                 world_saved: Column::by_word(&mut saved.world_states),
                 series: samples(manifest, launch, part, &mut raw.series),
@@ -344,6 +350,7 @@ fn with_job<T>(
         given: &launch.given,
         absent: &launch.absent,
         steps: part.steps(),
+        finishes: part.previews || !part.is_cut(launch.steps),
         before: part.from.map(|from| Before {
             states: &from.states,
             world_states: &from.world_states,

@@ -1,5 +1,7 @@
 //! Sessions: runs whose caller takes the steps, a few at a time, and changes inputs between them.
 
+mod reset;
+
 use super::{Simulation, parts::state_column};
 use crate::{
     array::Array,
@@ -22,7 +24,7 @@ use crate::{
 };
 use sim_compiler::{
     artifact::Artifact,
-    ir::interpret::Progress,
+    ir::{Expr, Program, interpret::Progress},
     manifest::{Field, MOST_STEPS, Manifest},
 };
 use std::sync::Arc;
@@ -49,6 +51,10 @@ pub struct Session {
     saved: Saved,
     /// What the model gives if it ends here, once somebody asks.
     outcome: Option<Outcome>,
+    /// Whether somebody has asked since the last step: then parts compute it with their steps.
+    previews: bool,
+    /// Whether outputs depend on the seed by draws of their own.
+    draws_outputs: bool,
 }
 
 /// The results of a run that ends after the steps that are done.
@@ -115,6 +121,8 @@ impl Simulation {
             launch: Arc::new(launch),
             saved: Saved::default(),
             outcome: None,
+            previews: false,
+            draws_outputs: draws_outputs(&self.artifact.program),
         };
         session.begin()?;
         Ok(session)
@@ -175,13 +183,17 @@ impl Session {
             let saved = raw.saved.take();
             let found = match &saved {
                 None => Some(self.outcome_of(raw, true)?),
+                Some(_) if raw.has_outputs() => Some(self.outcome_of(raw, false)?),
                 Some(saved) if self.is_checked() => Some(self.ended(saved, control)?),
                 Some(_) => None,
             };
             Ok((saved, found))
         });
         match after {
-            Ok((Some(saved), found)) => (self.saved, self.outcome) = (saved, found),
+            Ok((Some(saved), found)) => {
+                (self.saved, self.outcome) = (saved, found);
+                self.previews = false;
+            }
             Ok((None, found)) => {
                 self.saved.step = until;
                 self.outcome = found;
@@ -210,6 +222,7 @@ impl Session {
     /// # Errors
     /// [`Error::UnknownName`], and those of the device.
     pub fn output(&mut self, name: &str) -> Result<&Column, Error> {
+        self.previews = true;
         if self.outcome.is_none() {
             let saved = std::mem::take(&mut self.saved);
             let outcome = self.ended(&saved, &Control::default());
@@ -286,105 +299,15 @@ impl Session {
         self.begin()
     }
 
-    /// Lets those agents begin anew for which `mask` is true. The step number goes on, and with it the draws
-    /// of steps. Their initial values, and the inputs that the model computes, have draws that depend on the
-    /// seed, the agent and the step number alone, so that each beginning differs and can be repeated. Before
-    /// the first step they are the same as at the beginning.
-    ///
-    /// # Errors
-    /// [`Error::SessionMask`] for a mask of another length, for one that splits a world, and on kernels whose
-    /// agents can only begin together; [`Error::SessionOver`] after the last step; and those of the device.
-    pub fn reset_agents(&mut self, mask: &[bool]) -> Result<(), Error> {
-        self.check_mask(mask)?;
-        let (step, steps) = (self.at(), self.steps());
-        if step == steps {
-            return Err(Error::SessionOver {
-                count: 1,
-                step,
-                steps,
-            });
-        }
-        if step == 0 || !mask.contains(&true) {
-            return Ok(());
-        }
-        let seed = self.settings.seed;
-        self.settings.seed = mixed(seed, step);
-        let anew = self.bound();
-        self.settings.seed = seed;
-        let anew = Arc::new(anew?);
-        let raw = self.part_of(&anew, (&Saved::default(), 0), &Control::default())?;
-        let fresh = raw.saved.expect("the part is cut");
-        let (manifest, launch) = (&self.artifact.manifest, Arc::make_mut(&mut self.launch));
-        let members = launch.members as usize;
-        let world_mask: Vec<bool> = mask.chunks(members).map(|world| world[0]).collect();
-        let world_words = manifest.world_rows().input_words;
-        for (rows, fresh, words, mask) in [
-            (&mut launch.inputs, &anew.inputs, manifest.input_words, mask),
-            (
-                &mut launch.world_inputs,
-                &anew.world_inputs,
-                world_words,
-                &world_mask,
-            ),
-        ] {
-            let rows = Arc::make_mut(rows);
-            for row in chosen(mask) {
-                let words = row * words as usize..(row + 1) * words as usize;
-                rows[words.clone()].copy_from_slice(&fresh[words]);
-            }
-        }
-        let saved = &mut self.saved;
-        for (columns, fresh, mask) in [
-            (&mut saved.states, &fresh.states, mask),
-            (&mut saved.world_states, &fresh.world_states, &world_mask),
-        ] {
-            for (column, fresh) in columns.iter_mut().zip(fresh) {
-                chosen(mask).for_each(|row| column[row] = fresh[row]);
-            }
-        }
-        for agent in chosen(mask) {
-            let began = Progress::from_word(fresh.progress[agent]);
-            let word = Progress {
-                steps: step,
-                ..began
-            };
-            self.saved.progress[agent] = word.word();
-        }
-        self.outcome = None;
-        Ok(())
-    }
-
-    /// Checks a mask of agents that begin anew.
-    fn check_mask(&self, mask: &[bool]) -> Result<(), Error> {
-        let agents = self.agents() as usize;
-        let wrong = |why: String| Err(Error::SessionMask { why });
-        if mask.len() != agents {
-            let given = mask.len();
-            return wrong(format!(
-                "the mask has {given} values, and there are {agents} agents"
-            ));
-        }
-        if self.artifact.manifest.world.is_none() {
-            return Ok(());
-        }
-        let mut worlds = mask.chunks(self.launch.members as usize);
-        let split = worlds.position(|world| world.iter().any(|&it| it != world[0]));
-        if let Some(world) = split {
-            return wrong(format!("the mask has some agents of world {world} only"));
-        }
-        let some = mask.contains(&true) && mask.contains(&false);
-        if some && !self.saved.scratch.is_empty() {
-            return wrong("the kernel keeps values of all worlds between steps".to_owned());
-        }
-        Ok(())
-    }
-
     /// Sets all agents to their initial values.
     fn begin(&mut self) -> Result<(), Error> {
         self.launch = Arc::new(self.bound()?);
-        let raw = self.part(&Saved::default(), 0, &Control::default())?;
-        self.saved = raw.saved.expect("the part is cut");
-        self.outcome = None;
+        let mut raw = self.part(&Saved::default(), 0, &Control::default())?;
+        self.saved = raw.saved.take().expect("the part is cut");
+        self.outcome = match raw.has_outputs() {
+            true => Some(self.outcome_of(raw, false)?),
+            false => None,
+        };
         Ok(())
     }
 
@@ -475,13 +398,17 @@ impl Session {
         control: &Control<'_>,
     ) -> Result<RawResults, Error> {
         let launch = Arc::clone(&self.launch);
-        self.part_of(&launch, (from, until), control)
+        let part = Part {
+            previews: self.previews,
+            ..Part::after(from, until)
+        };
+        self.part_of(&launch, part, control)
     }
 
     fn part_of(
         &mut self,
         launch: &Arc<Launch>,
-        (from, until): (&Saved, u32),
+        part: Part<'_>,
         control: &Control<'_>,
     ) -> Result<RawResults, Error> {
         let same = |_: usize| Ok(Arc::clone(launch));
@@ -491,7 +418,7 @@ impl Session {
             complete_launch: &same,
             same_inputs: true,
             keep: Keep::ALL,
-            part: Part::after(from, until),
+            part,
             control: *control,
         };
         let mut found = None;
@@ -524,20 +451,19 @@ impl Session {
     }
 }
 
-/// The agents that a mask names.
-fn chosen(mask: &[bool]) -> impl Iterator<Item = usize> {
-    (mask.iter().enumerate())
-        .filter(|(_, is_chosen)| **is_chosen)
-        .map(|(agent, _)| agent)
-}
-
-/// The seed of the initial values of agents that begin anew after so many steps: the finaliser of SplitMix64
-/// (G. Steele, D. Lea and C. Flood, OOPSLA 2014) over both.
-fn mixed(seed: u64, step: u32) -> u64 {
-    let mut z = seed.wrapping_add(u64::from(step).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
+/// Whether outputs may have draws: of functions it is not asked whether they draw.
+fn draws_outputs(program: &Program) -> bool {
+    let mut draws = false;
+    let mut visit = |id| {
+        draws |= matches!(program[id], Expr::RandomWord { .. } | Expr::Call(..));
+    };
+    for block in (program.ends.iter())
+        .map(|phase| &phase.body)
+        .chain([&program.finish])
+    {
+        program.each_node_of(block, &mut visit);
+    }
+    draws
 }
 
 /// The column with this name.

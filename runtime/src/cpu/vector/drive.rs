@@ -38,8 +38,10 @@ pub struct Job<'a> {
     pub absent: &'a [usize],
     /// The jobs that are run at the same time, on threads that they share.
     pub jobs: usize,
-    /// The steps to run: from `init` if they start with 0, up to `finish` if they end with the run.
+    /// The steps to run, from `init` if they start with 0.
     pub steps: Range<u32>,
+    /// Whether `finish` follows them, and there are outputs.
+    pub finishes: bool,
     /// What the steps before them left, if any.
     pub before: Option<Before<'a>>,
 }
@@ -227,7 +229,25 @@ impl<'a> Results<'a> {
         }
     }
 
-    /// Stores what a group has.
+    /// Stores what the next part of a run that is cut needs of a group.
+    fn save(&mut self, group: &Group<'_>, program: &Program) {
+        let [_, states, _] = program.rows();
+        if !self.saved.is_empty() {
+            for stored in states {
+                group.store(stored, self.saved[stored.word as usize].words, 1);
+            }
+        }
+        if !self.world_saved.is_empty() {
+            for stored in &program.world_states {
+                group.store_worlds(stored, self.world_saved[stored.word as usize].words, 1);
+            }
+        }
+        for (word, progress) in self.progress.iter_mut().zip(group.progress()) {
+            *word = progress.word();
+        }
+    }
+
+    /// Stores the results of a group.
     fn store(&mut self, group: &Group<'_>, program: &Program) {
         let [_, states, outputs] = program.rows();
         for (columns, all) in [(&mut self.outputs, outputs), (&mut self.states, states)] {
@@ -242,19 +262,6 @@ impl<'a> Results<'a> {
             each_word(columns, all, |stored, words, width| {
                 group.store_worlds(stored, words, width);
             });
-        }
-        if !self.saved.is_empty() {
-            for stored in states {
-                group.store(stored, self.saved[stored.word as usize].words, 1);
-            }
-        }
-        if !self.world_saved.is_empty() {
-            for stored in &program.world_states {
-                group.store_worlds(stored, self.world_saved[stored.word as usize].words, 1);
-            }
-        }
-        for (word, progress) in self.progress.iter_mut().zip(group.progress()) {
-            *word = progress.word();
         }
     }
 }
@@ -444,6 +451,10 @@ fn run_task(
                 }
             }
         })?;
+        now.results.save(group, program);
+        if job.finishes {
+            group.finish()?;
+        }
         now.results.store(group, program);
         see(group);
     }

@@ -31,7 +31,6 @@ pub type Take<'t> = dyn FnMut(&Group<'_>, usize, usize) + 't;
 /// Runs groups of agents of one launch, one after another.
 pub struct Group<'a> {
     program: &'a Program,
-    steps: u32,
     members: usize,
     blocks: Vec<Machine<'a>>,
     /// The columns that the agents have published.
@@ -52,7 +51,6 @@ impl<'a> Group<'a> {
         let machine = |_| Machine::new(program, values, control);
         Group {
             program,
-            steps: values.steps,
             members: values.members as usize,
             blocks: (0..blocks).map(machine).collect(),
             others: vec![0; program.columns as usize * lanes],
@@ -141,9 +139,8 @@ impl<'a> Group<'a> {
         self.part(default.entry, default.random_step)
     }
 
-    /// Runs the group over a range of steps: from `init` if it starts at 0, up to `finish` if it ends with
-    /// the run. Inputs must be loaded, and states unless the range starts at 0. Calls `take` with each
-    /// sample: the number of its sampling, and its own.
+    /// Runs the group over a range of steps, from `init` if it starts at 0. Inputs must be loaded, and states
+    /// unless the range starts at 0. Calls `take` with each sample: the number of its sampling, and its own.
     ///
     /// # Errors
     /// If the run was cancelled.
@@ -184,12 +181,19 @@ impl<'a> Group<'a> {
         self.blocks
             .iter_mut()
             .for_each(|block| block.end_steps(ran));
-        if steps.end == self.steps {
-            self.clear(&program.outputs);
-            self.clear(&program.world_outputs);
-            for phase in program.ends.iter().chain([&program.finish]) {
-                self.phase(phase, FINISH_STEP)?;
-            }
+        Ok(())
+    }
+
+    /// Ends the run after the steps that were run: computes the outputs.
+    ///
+    /// # Errors
+    /// If the run was cancelled.
+    pub fn finish(&mut self) -> Result<(), Cancelled> {
+        let program = self.program;
+        self.clear(&program.outputs);
+        self.clear(&program.world_outputs);
+        for phase in program.ends.iter().chain([&program.finish]) {
+            self.phase(phase, FINISH_STEP)?;
         }
         Ok(())
     }
