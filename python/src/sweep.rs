@@ -8,8 +8,8 @@ use numpy::{PyArray1, PyArray3, PyArrayMethods, PyUntypedArray};
 use pyo3::{prelude::*, types::PyDict};
 use rayon::prelude::*;
 use sim_runtime::{
-    Array, Control, Error, Field, Manifest, Report, Role, Run, SeriesOf, Simulation, Statistics,
-    Values, Variation,
+    Array, Column, Control, Error, Field, Manifest, Report, Role, Run, SeriesOf, Simulation,
+    Statistics, Values, Variation,
 };
 
 /// Outputs of more bytes than this are reduced where they are computed, and not kept.
@@ -81,13 +81,7 @@ pub(crate) fn variations(axes: &[Axis], seeds: &[u64]) -> Vec<Variation> {
 /// What the runs of a sweep gave. Statistics are computed when they are asked for, as those of a run are.
 #[pyclass(frozen)]
 pub(crate) struct NativeSweep {
-    /// The names of outputs.
-    #[pyo3(get)]
-    names: Vec<String>,
-    /// By output, those of the first runs: of these no values are kept.
-    reduced: Vec<Vec<Vec<Statistics>>>,
-    /// The runs after them.
-    kept: Vec<Run>,
+    outputs: Vec<Kept>,
     kept_bytes: usize,
     observed: Vec<Observed>,
     /// Of the first run.
@@ -95,6 +89,48 @@ pub(crate) struct NativeSweep {
     /// The steps of all agents of all runs.
     #[pyo3(get)]
     agent_steps: u64,
+}
+
+/// An output of all runs.
+struct Kept {
+    field: Field,
+    /// Of the first runs: their values are not kept.
+    reduced: Vec<Vec<Statistics>>,
+    /// Of the runs after them, one after the other.
+    values: Option<Values>,
+    /// Of one run.
+    shape: Vec<usize>,
+}
+
+impl Kept {
+    /// The statistics of the runs whose values are kept.
+    fn statistics(&self) -> Vec<Vec<Statistics>> {
+        let Some(values) = &self.values else {
+            return Vec::new();
+        };
+        let each = self.shape.iter().product::<usize>().max(1);
+        let of = |run: usize| {
+            let run = run * each..(run + 1) * each;
+            let column = Column {
+                field: self.field.clone(),
+                values: match values {
+                    Values::F32(all) => Values::F32(all[run].to_vec()),
+                    Values::I32(all) => Values::I32(all[run].to_vec()),
+                    Values::U32(all) => Values::U32(all[run].to_vec()),
+                    Values::Bool(all) => Values::Bool(all[run].to_vec()),
+                },
+                shape: self.shape.clone(),
+            };
+            column.statistics()
+        };
+        (0..values.len() / each).into_par_iter().map(of).collect()
+    }
+
+    /// Drops the values.
+    fn reduce(&mut self) {
+        self.reduced.extend(self.statistics());
+        self.values = None;
+    }
 }
 
 /// A series of all runs.
@@ -119,15 +155,16 @@ impl NativeSweep {
         variations: &[Variation],
         control: &Control<'_>,
     ) -> Result<NativeSweep, Error> {
-        let outputs = manifest
-            .outputs
-            .iter()
-            .chain(&manifest.world_rows().outputs);
-        let names: Vec<String> = outputs.map(|field| field.name.clone()).collect();
+        let fields = manifest.outputs.iter();
+        let fields = fields.chain(&manifest.world_rows().outputs);
+        let kept = |field: &Field| Kept {
+            field: field.clone(),
+            reduced: Vec::new(),
+            values: None,
+            shape: Vec::new(),
+        };
         let mut found = NativeSweep {
-            reduced: names.iter().map(|_| Vec::new()).collect(),
-            names,
-            kept: Vec::new(),
+            outputs: fields.map(kept).collect(),
             kept_bytes: 0,
             observed: Vec::new(),
             report: None,
@@ -143,16 +180,21 @@ impl NativeSweep {
             self.report = Some(run.report().clone());
         }
         self.observe(&run);
-        let bytes = |columns: &[sim_runtime::Column]| -> usize {
-            columns.iter().map(|column| 4 * column.values.len()).sum()
-        };
-        self.kept_bytes += bytes(run.outputs()) + bytes(run.world_outputs());
-        self.kept.push(run);
+        for output in &mut self.outputs {
+            let name = &output.field.name;
+            let Ok(column) = run.column(name) else {
+                // The run was reduced where it was computed.
+                let statistics = run.statistics(name).unwrap_or_default();
+                output.reduce();
+                output.reduced.push(statistics);
+                continue;
+            };
+            self.kept_bytes += 4 * column.values.len();
+            append(&mut output.values, &column.values);
+            output.shape.clone_from(&column.shape);
+        }
         if self.kept_bytes > MOST_KEPT_OF_ALL {
-            for (reduced, name) in self.reduced.iter_mut().zip(&self.names) {
-                reduced.extend(statistics(&self.kept, name));
-            }
-            self.kept.clear();
+            self.outputs.iter_mut().for_each(Kept::reduce);
             self.kept_bytes = 0;
         }
     }
@@ -173,31 +215,32 @@ impl NativeSweep {
                     values: None,
                 });
             }
-            let own = &mut self.observed[at].values;
-            match (own, &series.column.values) {
-                (Some(Values::F32(all)), Values::F32(new)) => all.extend(new),
-                (Some(Values::I32(all)), Values::I32(new)) => all.extend(new),
-                (Some(Values::U32(all)), Values::U32(new)) => all.extend(new),
-                (Some(Values::Bool(all)), Values::Bool(new)) => all.extend(new),
-                (own, new) => *own = Some(new.clone()),
-            }
+            append(&mut self.observed[at].values, &series.column.values);
         }
     }
 }
 
 #[pymethods]
 impl NativeSweep {
+    /// The names of outputs.
+    #[getter]
+    fn names(&self) -> Vec<String> {
+        let names = self.outputs.iter().map(|output| output.field.name.clone());
+        names.collect()
+    }
+
     /// The statistics of an output, of shape `(points, rows, 10)`; `None` if there is no such output.
     fn statistics<'py>(
         &self,
         py: Python<'py>,
         name: &str,
     ) -> PyResult<Option<Bound<'py, PyArray3<f64>>>> {
-        let Some(at) = self.names.iter().position(|known| known == name) else {
+        let mut outputs = self.outputs.iter();
+        let Some(output) = outputs.find(|output| output.field.name == name) else {
             return Ok(None);
         };
-        let kept = py.detach(|| statistics(&self.kept, name));
-        let all = || self.reduced[at].iter().chain(&kept);
+        let kept = py.detach(|| output.statistics());
+        let all = || output.reduced.iter().chain(&kept);
         let rows = all().next().map_or(0, Vec::len);
         let points = all().count();
         let numbers: Vec<f64> = all().flatten().flat_map(numbers).collect();
@@ -236,10 +279,15 @@ type OfPython<'py> = (
     Py<PyUntypedArray>,
 );
 
-/// The statistics of an output of each run.
-fn statistics(runs: &[Run], name: &str) -> Vec<Vec<Statistics>> {
-    let of = |run: &Run| run.statistics(name).unwrap_or_default();
-    runs.par_iter().map(of).collect()
+/// Appends values of a type to those before them.
+fn append(all: &mut Option<Values>, new: &Values) {
+    match (all, new) {
+        (Some(Values::F32(all)), Values::F32(new)) => all.extend(new),
+        (Some(Values::I32(all)), Values::I32(new)) => all.extend(new),
+        (Some(Values::U32(all)), Values::U32(new)) => all.extend(new),
+        (Some(Values::Bool(all)), Values::Bool(new)) => all.extend(new),
+        (all, new) => *all = Some(new.clone()),
+    }
 }
 
 /// Count, NaNs, mean, deviation, standard error, minimum, quartiles and maximum; NaN for what there is not.

@@ -11,20 +11,19 @@ use std::{
 /// Interval between two polls of the cancel flag, each followed by a progress report.
 const INTERVAL: Duration = Duration::from_millis(20);
 
-/// Runs `work` on this thread while another thread forwards cancellation to it and reports its progress.
+/// Runs `work` of `total` agent-steps on this thread while another thread forwards cancellation to it and
+/// reports its progress.
 ///
 /// # Errors
-/// [`Error::Cancelled`]
+/// [`Error::Cancelled`], and those of `work`.
 pub(crate) fn cancellable(
-    agents: u64,
-    steps: u32,
+    total: u64,
     control: Control<'_>,
-    work: impl FnOnce(&cpu::Control) -> Result<(), cpu::Cancelled>,
+    work: impl FnOnce(&cpu::Control) -> Result<(), Error>,
 ) -> Result<(), Error> {
     control.check()?;
-    let total = agents * u64::from(steps);
     if control.cancel.is_none() && control.progress.is_none() {
-        return work(&cpu::Control::default()).map_err(|cpu::Cancelled| Error::Cancelled);
+        return work(&cpu::Control::default());
     }
     if cfg!(target_family = "wasm") {
         return on_one_thread(total, control, work);
@@ -49,17 +48,21 @@ pub(crate) fn cancellable(
             watcher: watcher.thread(),
         };
         work(&inner)
-    })
-    .map_err(|cpu::Cancelled| Error::Cancelled)?;
+    })?;
     report();
     Ok(())
+}
+
+/// The error of a machine that was told to end.
+pub(crate) fn cancelled(_: cpu::Cancelled) -> Error {
+    Error::Cancelled
 }
 
 /// Runs `work` of `total` agent-steps, which looks after itself.
 fn on_one_thread(
     total: u64,
     control: Control<'_>,
-    work: impl FnOnce(&cpu::Control) -> Result<(), cpu::Cancelled>,
+    work: impl FnOnce(&cpu::Control) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let due = AtomicU64::new(0);
     let watch = |inner: &cpu::Control<'_>| {
@@ -77,7 +80,7 @@ fn on_one_thread(
         watch: Some(&watch),
         ..cpu::Control::default()
     };
-    work(&inner).map_err(|cpu::Cancelled| Error::Cancelled)?;
+    work(&inner)?;
     control.report(total, total);
     Ok(())
 }

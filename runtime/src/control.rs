@@ -1,10 +1,7 @@
 //! What a caller controls: progress, cancellation and timing.
 
 use crate::error::Error;
-use std::{
-    ops::Range,
-    sync::atomic::{AtomicBool, Ordering},
-};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Progress, cancellation and timing of a run.
 #[derive(Clone, Copy, Default)]
@@ -58,19 +55,8 @@ impl Control<'_> {
         runs: usize,
         run: impl FnOnce(Control<'_>) -> T,
     ) -> T {
-        self.parts(number..number + 1, runs, run)
-    }
-
-    /// The same for several of the runs, which `run` computes together.
-    pub(crate) fn parts<T>(
-        &self,
-        numbers: Range<usize>,
-        runs: usize,
-        run: impl FnOnce(Control<'_>) -> T,
-    ) -> T {
-        let progress = |done: u64, total: u64| {
-            let each = total / numbers.len().max(1) as u64;
-            let before = each.saturating_mul(numbers.start as u64);
+        let progress = |done: u64, each: u64| {
+            let before = each.saturating_mul(number as u64);
             self.report(
                 before.saturating_add(done),
                 each.saturating_mul(runs as u64),

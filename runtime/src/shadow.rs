@@ -6,7 +6,7 @@ use crate::{
     bind::Launch,
     cancel::cancellable,
     control::Control,
-    cpu::{self, Cancelled},
+    cpu,
     error::Error,
     walk::{DoubleRun, Group, error, with_lowered},
 };
@@ -179,7 +179,8 @@ fn in_parallel<T: Send>(
     with_lowered(artifact, launch, |interpreter| {
         memory_of::<f64>(interpreter, groups)?;
         let mut results = Ok(Vec::new());
-        cancellable(agents.into(), launch.steps, control, |inner| {
+        let all = u64::from(agents) * u64::from(launch.steps);
+        cancellable(all, control, |inner| {
             results = (groups.par_iter())
                 .map(|&group| {
                     let result = each(interpreter, group, inner)?;
@@ -190,7 +191,7 @@ fn in_parallel<T: Send>(
                 })
                 .collect();
             match results {
-                Err(Fault::Cancelled) => Err(Cancelled),
+                Err(Fault::Cancelled) => Err(Error::Cancelled),
                 Ok(_) | Err(Fault::Diverged) => Ok(()),
             }
         })?;

@@ -4,7 +4,6 @@ use crate::{
     bind::Launch,
     cancel::cancellable,
     control::Control,
-    cpu::Cancelled,
     error::Error,
     walk::{Group, error, with_lowered},
 };
@@ -69,14 +68,14 @@ pub(crate) fn trace(
     let member = (place - group.agents().start) as usize;
     with_lowered(artifact, launch, |interpreter| {
         let mut ended = Ok(());
-        cancellable(1, launch.steps, control, |inner| {
+        cancellable(launch.steps.into(), control, |inner| {
             let cancelled = || inner.cancel.load(Ordering::Relaxed);
             let mut walk = interpreter.walk::<f32, _>(group.members, cancelled);
             walk.clear_counts(member);
             ended = (group.begin(&mut walk, manifest, launch))
                 .and_then(|()| along(&mut walk, member, artifact, launch, each));
             match ended {
-                Err(Fault::Cancelled) => Err(Cancelled),
+                Err(Fault::Cancelled) => Err(Error::Cancelled),
                 Ok(()) | Err(Fault::Diverged) => Ok(()),
             }
         })?;

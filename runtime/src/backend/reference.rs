@@ -4,7 +4,7 @@ use super::run_sequentially;
 use crate::{
     batch::{Batch, Deliver, Executor, Running},
     bind::{Launch, with_interpreter},
-    cancel::cancellable,
+    cancel::{cancellable, cancelled},
     control::{Control, Keep},
     cpu::reference::{Agents, WorldRows},
     cut::{Part, Saved},
@@ -98,8 +98,9 @@ fn run(
         }
         launch.overwrite_given(&mut agents.inputs);
         let steps = part.steps();
-        cancellable(launch.agents.into(), steps.len() as u32, control, |inner| {
-            agents.run(interpreter, steps, inner)
+        let all = u64::from(launch.agents) * steps.len() as u64;
+        cancellable(all, control, |inner| {
+            agents.run(interpreter, steps, inner).map_err(cancelled)
         })
     })??;
     results(manifest, launch, keep, part, agents)

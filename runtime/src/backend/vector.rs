@@ -3,8 +3,8 @@
 use crate::{
     batch::{Batch, Deliver, Executor, Running},
     bind::Launch,
-    cancel::cancellable,
-    control::{Control, Keep},
+    cancel::{cancellable, cancelled},
+    control::Keep,
     cpu::{
         self,
         vector::{
@@ -74,22 +74,38 @@ impl Executor for VectorBackend {
 impl VectorBackend {
     /// Runs a batch, as many runs side by side as share the threads.
     fn run_all(&self, batch: &Batch<'_>, deliver: Deliver<'_>) -> Result<(), Error> {
-        let mut first = 0;
-        while first < batch.runs {
-            let (launches, failed) = self.launches(batch, first)?;
-            let numbers = first..first + launches.len();
-            let part = |control: Control<'_>| self.run_side_by_side(batch, &launches, control);
-            let raw = batch.control.parts(numbers.clone(), batch.runs, part)?;
-            for (number, raw) in numbers.zip(raw) {
-                if number > first {
-                    batch.control.check()?;
+        let mut now = self.launches(batch, 0)?;
+        let agents = now.0[0].agents;
+        let each = u64::from(agents) * batch.part.steps().len() as u64;
+        let passes = match self.reduces(agents, batch.keep) && !batch.part.is_cut(now.0[0].steps) {
+            true => self.stream().passes(),
+            false => 1,
+        };
+        let all = each * u64::from(passes) * batch.runs as u64;
+        cancellable(all, batch.control, |control| {
+            let mut first = 0;
+            loop {
+                let (launches, failed) = now;
+                let raw = self.run_side_by_side(batch, &launches, control)?;
+                for (number, raw) in (first..).zip(raw) {
+                    if number > first {
+                        batch.control.check()?;
+                    }
+                    deliver(number, raw);
                 }
-                deliver(number, raw);
+                first += launches.len();
+                failed.map_or(Ok(()), Err)?;
+                if first == batch.runs {
+                    return Ok(());
+                }
+                batch.control.check()?;
+                now = self.launches(batch, first)?;
             }
-            first += launches.len();
-            failed.map_or(Ok(()), Err)?;
-        }
-        Ok(())
+        })
+    }
+
+    fn stream(&self) -> Stream {
+        Stream::new(&self.manifest().outputs, rayon::current_num_threads())
     }
 
     fn manifest(&self) -> &Manifest {
@@ -107,7 +123,7 @@ impl VectorBackend {
         &self,
         batch: &Batch<'_>,
         launches: &[Arc<Launch>],
-        control: Control<'_>,
+        control: &cpu::Control<'_>,
     ) -> Result<Vec<RawResults>, Error> {
         let first = &launches[0];
         if batch.part.is_cut(first.steps) {
@@ -153,7 +169,7 @@ impl VectorBackend {
         &self,
         launch: &Launch,
         part: Part<'_>,
-        control: Control<'_>,
+        control: &cpu::Control<'_>,
     ) -> Result<RawResults, Error> {
         let (manifest, of_worlds) = (self.manifest(), self.manifest().world_rows());
         let mut raw = RawResults::empty(manifest, launch, Keep::NOTHING, part)?;
@@ -172,10 +188,7 @@ impl VectorBackend {
                 progress: &mut saved.progress,
                 ..Results::default()
             };
-            let steps = part.steps().len() as u32;
-            cancellable(launch.agents.into(), steps, control, |inner| {
-                drive::run(job, results, inner)
-            })
+            drive::run(job, results, control).map_err(cancelled)
         })?;
         Ok(raw)
     }
@@ -184,7 +197,7 @@ impl VectorBackend {
         &self,
         launch: &Launch,
         part: Part<'_>,
-        control: Control<'_>,
+        control: &cpu::Control<'_>,
     ) -> Result<RawResults, Error> {
         let mut raw = RawResults::empty(self.manifest(), launch, Keep::NOTHING, part)?;
         let (sums, passes) = self.sums(launch, part, &mut raw, control)?;
@@ -201,30 +214,23 @@ impl VectorBackend {
         launch: &Launch,
         part: Part<'_>,
         raw: &mut RawResults,
-        control: Control<'_>,
+        control: &cpu::Control<'_>,
     ) -> Result<(Sums, u32), Error> {
-        let steps = part.steps().len() as u32;
-        let mut stream = Stream::new(&self.manifest().outputs, rayon::current_num_threads());
+        let mut stream = self.stream();
         let passes = stream.passes();
-        for pass in 0..passes {
+        for _ in 0..passes {
             let see = |sums: &mut statistics::Part, block: &Shown<'_>| {
                 block.outputs(|word, values| stream.see(sums, word, values));
                 stream.see_progress(sums, block.progress());
             };
-            let mut parts = Vec::new();
-            with_job(&self.program, &self.artifact, launch, (part, 1), |job| {
-                control.part(pass as usize, passes as usize, |control| {
-                    let fields = &self.manifest().world_rows().outputs;
-                    let results = Results {
-                        world_outputs: Column::of(fields, &mut raw.world_outputs),
-                        series: samples(self.manifest(), launch, part, &mut raw.series),
-                        ..Results::default()
-                    };
-                    cancellable(launch.agents.into(), steps, control, |inner| {
-                        parts = drive::show(job, results, inner, || stream.part(), see)?;
-                        Ok(())
-                    })
-                })
+            let parts = with_job(&self.program, &self.artifact, launch, (part, 1), |job| {
+                let fields = &self.manifest().world_rows().outputs;
+                let results = Results {
+                    world_outputs: Column::of(fields, &mut raw.world_outputs),
+                    series: samples(self.manifest(), launch, part, &mut raw.series),
+                    ..Results::default()
+                };
+                drive::show(job, results, control, || stream.part(), see).map_err(cancelled)
             })?;
             stream.end_pass(parts);
         }
@@ -237,18 +243,15 @@ impl VectorBackend {
         launches: &[Arc<Launch>],
         keep: Keep,
         part: Part<'_>,
-        control: Control<'_>,
+        control: &cpu::Control<'_>,
     ) -> Result<Vec<RawResults>, Error> {
         let (manifest, keep) = (self.manifest(), keep.with_outputs());
         let empty = |launch: &Arc<Launch>| RawResults::empty(manifest, launch, keep, part);
         let mut all = launches.iter().map(empty).collect::<Result<Vec<_>, _>>()?;
-        let agents = u64::from(launches[0].agents) * launches.len() as u64;
-        let steps = part.steps().len() as u32;
-        cancellable(agents, steps, control, |inner| {
-            let runs = all.par_iter_mut().zip(launches);
-            let how = (part, launches.len());
-            runs.try_for_each(|(raw, launch)| self.run_into(launch, raw, how, inner))
-        })?;
+        let runs = all.par_iter_mut().zip(launches);
+        let how = (part, launches.len());
+        runs.try_for_each(|(raw, launch)| self.run_into(launch, raw, how, control))
+            .map_err(cancelled)?;
         Ok(all)
     }
 
@@ -318,7 +321,7 @@ pub(crate) fn with_all_inputs(
         // Defaults of inputs are short: no need to cancel them.
         drive::fill_inputs(job, &mut inputs, &cpu::Control::default())
     })
-    .map_err(|cpu::Cancelled| Error::Cancelled)?;
+    .map_err(cancelled)?;
     Ok(launch.with_inputs(inputs))
 }
 

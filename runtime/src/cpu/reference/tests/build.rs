@@ -198,6 +198,9 @@ pub(super) fn on_vectors(
         group
             .run(start..end, &mut |_, _, _| {})
             .expect("nobody cancels");
+        if end == steps {
+            group.finish().expect("nobody cancels");
+        }
         for stored in states {
             group.store(stored, &mut agents.states[stored.word as usize..], stride);
         }
