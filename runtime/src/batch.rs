@@ -4,7 +4,7 @@
 use crate::{
     bind::Launch,
     control::{Control, Keep},
-    cut::Part,
+    cut::{Part, Saved},
     error::Error,
     memory::Need,
     results::RawResults,
@@ -59,4 +59,14 @@ pub(crate) trait Executor: Send {
     /// # Errors
     /// Runs that were delivered before the error are valid.
     fn run<'a>(&'a mut self, batch: &'a Batch<'a>, deliver: Deliver<'a>) -> Running<'a>;
+
+    /// Reads states back that a part has left on the device, if it has: see [`Part::leaves`]. They stay there,
+    /// too.
+    ///
+    /// # Errors
+    /// [`Error::SessionLost`], and those of the device.
+    fn read<'a>(&'a mut self, saved: &'a mut Saved) -> Running<'a> {
+        debug_assert!(saved.on_device.is_none(), "it has no memory of its own");
+        Box::pin(async { Ok(()) })
+    }
 }

@@ -2,7 +2,7 @@
 //! part to the next.
 
 use sim_compiler::manifest::Sampling;
-use std::ops::Range;
+use std::{any::Any, fmt, ops::Range, sync::Arc};
 
 /// What a run needs to go on: everything that a kernel or a machine keeps from one step to the next, hidden
 /// states included.
@@ -22,6 +22,24 @@ pub(crate) struct Saved {
     pub(crate) kernel: String,
     /// What that kernel keeps beside states, by chunk of the population.
     pub(crate) scratch: Vec<Scratch>,
+    /// Where states and scratch are, too, or alone, if they were left on the device.
+    pub(crate) on_device: Option<OnDevice>,
+}
+
+/// Memory of a device, which the backend knows that has put something there.
+#[derive(Clone)]
+pub(crate) struct OnDevice(pub(crate) Arc<dyn Any + Send + Sync>);
+
+impl PartialEq for OnDevice {
+    fn eq(&self, other: &OnDevice) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl fmt::Debug for OnDevice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("OnDevice")
+    }
 }
 
 /// What a kernel that takes several dispatches a step keeps of a chunk of agents.
@@ -42,6 +60,8 @@ pub(crate) struct Part<'a> {
     /// Whether a part that is cut computes the outputs, too, as if the run ended with it: backends that would
     /// need a pass of its own for them leave them empty.
     pub(crate) previews: bool,
+    /// Whether a part that is cut may leave the states on the device, for the part after it.
+    pub(crate) leaves: bool,
 }
 
 impl<'a> Part<'a> {
@@ -51,6 +71,7 @@ impl<'a> Part<'a> {
             from: None,
             until: steps,
             previews: false,
+            leaves: false,
         }
     }
 
@@ -61,6 +82,7 @@ impl<'a> Part<'a> {
             from,
             until,
             previews: false,
+            leaves: false,
         }
     }
 

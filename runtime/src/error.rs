@@ -418,6 +418,12 @@ with_search_errors! {
         help(Some("give one truth value per agent, the same for all agents of a world".into()))
         after(KeepBackend)
 
+    /// A session on a GPU keeps the states of its agents in the memory of the device. They are lost with it.
+    E0729 session_lost SessionLost
+        says("the device was lost, and with it the states of the session")
+        help(Some("let all agents begin anew with `reset`".into()))
+        after(KeepBackend)
+
     /// A run with `--check` found an agent, or a world, for which the condition of an `assert` is false. The
     /// message has the values of both sides, where the condition is a comparison, and otherwise those of the
     /// first names in it.

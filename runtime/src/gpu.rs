@@ -10,7 +10,8 @@
 //!   on disk. `kernel`: the entry points of a model.
 //! * `results`, `readback`, `reduce`: results on the device and their conversion for the caller.
 //! * `submission`: one command buffer, and the staging buffer for what is read back. `buffer_set`: the other
-//!   buffers of a submission. `buffer_pool`: what is kept of these.
+//!   buffers of a submission. `resident`: states that stay between parts of a run. `buffer_pool`: what is kept
+//!   of the buffers.
 //! * `batch_run`: the state machine that runs a batch. `choose`: the facts that the choice of a kernel needs.
 //!   `session`: a device with its kernels, which runs batches.
 
@@ -31,6 +32,7 @@ mod pending;
 mod processors;
 mod readback;
 mod reduce;
+mod resident;
 mod results;
 mod session;
 mod submission;

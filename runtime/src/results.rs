@@ -125,6 +125,7 @@ impl Saved {
             series: Vec::new(),
             kernel: String::new(),
             scratch: Vec::new(),
+            on_device: None,
         })
     }
 

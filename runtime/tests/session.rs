@@ -54,7 +54,7 @@ fn step(session: &mut Session, count: u32) {
     (session.step(count, &Control::default())).unwrap_or_else(|error| panic!("{error}"));
 }
 
-fn floats(session: &Session, name: &str) -> Vec<f32> {
+fn floats(session: &mut Session, name: &str) -> Vec<f32> {
     match session.state(name).expect("a state").values {
         Values::F32(values) => values,
         other => panic!("{other:?}"),
@@ -85,7 +85,36 @@ fn steps_give_the_bits_of_a_run_however_they_are_taken() {
                     );
                 }
                 let x = run.state::<f32>("x").expect("a state");
-                assert_eq!(floats(&session, "x"), x, "{backend:?}");
+                assert_eq!(floats(&mut session, "x"), x, "{backend:?}");
+            }
+        }
+    }
+}
+
+/// A world that no workgroup holds: each step takes several dispatches, which keep values between them.
+const CROWD: &str = "agents 6000 steps 6 world 3000
+state x = normal(0.0, 1.0)
+step { x += 0.1 * (mean(for other in world: other.x) - x) + 0.01 * uniform(0.0, 1.0) }
+output x";
+
+#[test]
+fn states_that_are_read_between_steps_stay_where_they_are() {
+    for backend in backends() {
+        for (source, steps) in [(WALK, 40), (WORLDS, 12), (CROWD, 6)] {
+            let run = simulation(source, backend).run().expect("a run");
+            let whole = run.state::<f32>("x").expect("a state");
+            // Read after no step, after some steps, after each step.
+            for every in [u32::MAX, 3, 1] {
+                let mut session = session(source, backend);
+                for at in 0..steps {
+                    if at % every == 0 {
+                        let now = simulation(source, backend).steps(at).run().expect("a run");
+                        let x = now.state::<f32>("x").expect("a state");
+                        assert_eq!(floats(&mut session, "x"), x, "{backend:?} {at}");
+                    }
+                    step(&mut session, 1);
+                }
+                assert_eq!(floats(&mut session, "x"), whole, "{backend:?} {every}");
             }
         }
     }
@@ -109,7 +138,7 @@ fn outputs_between_steps_are_those_of_a_run_that_ends_there() {
                 Values::F32(ref values) => values.clone(),
                 ref other => panic!("{other:?}"),
             };
-            let before = floats(&session, "last");
+            let before = floats(&mut session, "last");
             assert!(
                 last.iter()
                     .zip(&before)
@@ -133,7 +162,7 @@ fn inputs_and_params_change_between_steps() {
         step(&mut session, 1);
         session.set_param("gain", 10.0).expect("a param");
         step(&mut session, 1);
-        assert_eq!(floats(&session, "x"), [13.0, 24.0, 35.0], "{backend:?}");
+        assert_eq!(floats(&mut session, "x"), [13.0, 24.0, 35.0], "{backend:?}");
         let wrong = session.set_input("push", vec![1, 2]).expect_err("two rows");
         assert_eq!(wrong.code(), "E0704", "{wrong}");
         let wrong = session.set_input("pusch", 1).expect_err("no such input");
@@ -141,7 +170,7 @@ fn inputs_and_params_change_between_steps() {
         let wrong = session.set_param("gain", f32::NAN).expect_err("no number");
         assert!(matches!(wrong, Error::NotANumber { .. }), "{wrong}");
         step(&mut session, 1);
-        assert_eq!(floats(&session, "x"), [23.0, 44.0, 65.0], "{backend:?}");
+        assert_eq!(floats(&mut session, "x"), [23.0, 44.0, 65.0], "{backend:?}");
         // Before the first step, initial values follow inputs.
         let source = "agents 2 steps 3 input start = 1.0 state x = start step { x += 1.0 }";
         let mut session = Simulation::compile(source)
@@ -149,7 +178,7 @@ fn inputs_and_params_change_between_steps() {
             .session()
             .expect("one");
         session.set_input("start", vec![5.0, 6.0]).expect("rows");
-        assert_eq!(floats(&session, "x"), [5.0, 6.0]);
+        assert_eq!(floats(&mut session, "x"), [5.0, 6.0]);
     }
 }
 
@@ -160,20 +189,20 @@ fn agents_begin_anew_with_draws_that_depend_on_nothing_but_seed_agent_and_step()
         let after = |every: usize| {
             let mut session = session(WALK, backend);
             step(&mut session, 20);
-            let before = floats(&session, "x");
+            let before = floats(&mut session, "x");
             let stopped = session.stopped();
             session.reset_agents(&mask(every)).expect("a reset");
-            let anew = floats(&session, "x");
+            let anew = floats(&mut session, "x");
             step(&mut session, 5);
             (
                 before,
                 stopped,
                 anew,
-                floats(&session, "x"),
+                floats(&mut session, "x"),
                 session.stopped(),
             )
         };
-        let begun = floats(&session(WALK, backend), "x");
+        let begun = floats(&mut session(WALK, backend), "x");
         let (before, stopped, some, later_some, _) = after(3);
         let (_, _, all, later_all, still) = after(1);
         assert!(stopped.contains(&true), "some agents stop");
@@ -256,7 +285,11 @@ fn all_agents_begin_anew_as_a_new_session() {
             let new = simulation(WALK, backend).seed(seed.unwrap_or(11));
             let mut new = new.session().expect("a session");
             step(&mut new, 3);
-            assert_eq!(floats(&old, "x"), floats(&new, "x"), "{backend:?} {seed:?}");
+            assert_eq!(
+                floats(&mut old, "x"),
+                floats(&mut new, "x"),
+                "{backend:?} {seed:?}"
+            );
         }
     }
 }
@@ -266,11 +299,11 @@ fn agents_of_a_world_begin_together() {
     for backend in [Backend::Reference, Backend::Cpu] {
         let mut session = session(WORLDS, backend);
         step(&mut session, 4);
-        let (x, level) = (floats(&session, "x"), floats(&session, "level"));
+        let (x, level) = (floats(&mut session, "x"), floats(&mut session, "level"));
         let mut mask = vec![false; 96];
         mask[8..16].fill(true);
         session.reset_agents(&mask).expect("a reset");
-        let (x2, level2) = (floats(&session, "x"), floats(&session, "level"));
+        let (x2, level2) = (floats(&mut session, "x"), floats(&mut session, "level"));
         assert!((0..96).all(|agent| (x[agent] == x2[agent]) != (8..16).contains(&agent)));
         assert!((0..12).all(|world| (level[world] == level2[world]) != (world == 1)));
         mask[8] = false;
@@ -286,7 +319,7 @@ fn agents_of_a_world_begin_together() {
 fn a_session_says_when_it_is_over_and_loses_nothing_by_errors() {
     let mut session = session(WALK, Backend::Cpu);
     step(&mut session, 39);
-    let before = floats(&session, "x");
+    let before = floats(&mut session, "x");
     let error = session.step(2, &Control::default()).expect_err("41 steps");
     assert_eq!(error.code(), "E0727", "{error}");
     let cancel = std::sync::atomic::AtomicBool::new(true);
@@ -296,7 +329,7 @@ fn a_session_says_when_it_is_over_and_loses_nothing_by_errors() {
     };
     let error = session.step(1, &control).expect_err("cancelled");
     assert!(matches!(error, Error::Cancelled), "{error}");
-    assert_eq!((session.at(), floats(&session, "x")), (39, before));
+    assert_eq!((session.at(), floats(&mut session, "x")), (39, before));
     step(&mut session, 1);
     let error = session.reset_agents(&[true; 700]).expect_err("it is over");
     assert_eq!(error.code(), "E0727", "{error}");

@@ -28,6 +28,7 @@ use crate::{
     batch::{Batch, Deliver},
     bind::Launch,
     clock,
+    cut::OnDevice,
     error::Error,
     results::RawResults,
     telemetry::Telemetry,
@@ -66,6 +67,8 @@ struct Submission {
     /// The reductions of the results, for runs whose outputs are not read back.
     reductions: Vec<Reduction>,
     submitted: Submitted,
+    /// The states that it leaves on the device.
+    left: Option<OnDevice>,
     /// When it was submitted.
     since: Duration,
 }

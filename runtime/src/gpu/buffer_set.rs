@@ -10,6 +10,7 @@ use super::{
     jobs::Job,
     kernel::{Kernel, binding},
     reduce,
+    resident::Resident,
     results::{Layout, Point},
     submission::Staging,
 };
@@ -365,6 +366,10 @@ impl BufferSet {
     ) -> Result<(), Error> {
         let run = &self.runs[run];
         (self.layout).upload_saved(open, manifest, &run.results, job.chunk, from)?;
+        if let Some(states) = &from.on_device {
+            let bytes = self.layout.state_bytes(manifest, job.chunk);
+            return Resident::restore(open, states, bytes, run);
+        }
         let Some(scratch) = &run.scratch else {
             return Ok(());
         };

@@ -66,6 +66,8 @@ pub(crate) struct OpenDevice {
     pub(crate) subgroup: u32,
     /// The number of processors (SMs) if the driver reports it.
     pub(crate) processors: Option<u32>,
+    /// What memory of this device is known by.
+    pub(crate) identity: Arc<()>,
     faults: Arc<Mutex<Faults>>,
     #[cfg(target_family = "wasm")]
     pending: Pending<Task>,
@@ -143,6 +145,7 @@ impl OpenDevice {
             adapter: summary,
             subgroup,
             processors,
+            identity: Arc::new(()),
             faults,
             #[cfg(target_family = "wasm")]
             pending: Pending::new(),

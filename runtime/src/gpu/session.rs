@@ -10,6 +10,7 @@ use super::{
     device::OpenDevice,
     kernel::Kernel,
     reduce,
+    resident::Resident,
     results::Layout,
 };
 use crate::{
@@ -225,6 +226,10 @@ impl Executor for Session {
     fn run<'a>(&'a mut self, batch: &'a Batch<'a>, deliver: Deliver<'a>) -> Running<'a> {
         Box::pin(self.run_all(batch, deliver))
     }
+
+    fn read<'a>(&'a mut self, saved: &'a mut Saved) -> Running<'a> {
+        Box::pin(Resident::read(&self.open, &self.artifact.manifest, saved))
+    }
 }
 
 impl Session {
@@ -301,5 +306,58 @@ mod tests {
             run.complete(&mut deliver).expect("it completes");
         }
         assert_eq!(delivered, [(0, 109), (1, 109), (2, 109)]);
+    }
+
+    #[test]
+    fn states_on_a_device_are_lost_with_it() {
+        let adapter = match clock::at_once(adapter::best(None)).expect("it blocks") {
+            Ok(adapter) => adapter,
+            Err(error) if std::env::var_os("SIM_REQUIRE_GPU").is_some() => panic!("{error}"),
+            Err(_) => return,
+        };
+        let artifact = Arc::new(sim_compiler::compile(MODEL).expect("it compiles"));
+        let launch = Arc::new(bind(&artifact, &Settings::default()).expect("it binds"));
+        let open = || {
+            let artifact = Arc::clone(&artifact);
+            let opened = Session::open(&adapter, artifact, Tuning::default(), None, &launch, false);
+            clock::at_once(opened)
+                .expect("it blocks")
+                .expect("it opens")
+        };
+        let part = |session: &mut Session, part: Part<'_>| {
+            let batch = Batch {
+                runs: 1,
+                launch: &|_| Ok(Arc::clone(&launch)),
+                complete_launch: &|_| Ok(Arc::clone(&launch)),
+                same_inputs: true,
+                keep: Keep::ALL,
+                part,
+                control: Control::default(),
+            };
+            let mut found = None;
+            let mut deliver = |_, raw: crate::results::RawResults| found = raw.saved;
+            let result = clock::at_once(session.run(&batch, &mut deliver)).expect("it blocks");
+            result.map(|()| found)
+        };
+        let (mut first, mut second) = (open(), open());
+        let leaves = Part {
+            leaves: true,
+            ..Part::whole(4)
+        };
+        let mut saved = part(&mut first, leaves)
+            .expect("it runs")
+            .expect("it is cut");
+        assert!(saved.states.is_empty(), "nothing was read back");
+        let lost = clock::at_once(second.read(&mut saved)).expect("it blocks");
+        assert!(matches!(lost, Err(Error::SessionLost)), "{lost:?}");
+        let lost = part(&mut second, Part::after(&saved, 5));
+        assert!(matches!(lost, Err(Error::SessionLost)), "{lost:?}");
+        let read = clock::at_once(first.read(&mut saved)).expect("it blocks");
+        read.expect("it reads");
+        assert_eq!(saved.states[0][99], 103);
+        let next = part(&mut first, Part::after(&saved, 5))
+            .expect("it runs")
+            .expect("it is cut");
+        assert_eq!(next.states[0][99], 104);
     }
 }

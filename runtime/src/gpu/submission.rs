@@ -5,6 +5,8 @@ use super::{
     device::{OpenDevice, Task},
     entry_point::{Dispatch, record},
 };
+#[cfg(not(target_family = "wasm"))]
+use crate::clock;
 use crate::{clock::Stopwatch, error::Error};
 #[cfg(target_family = "wasm")]
 use std::task::Poll;
@@ -55,6 +57,26 @@ impl Submitted {
     /// Whether it has completed or failed.
     pub(super) fn is_done(&self) -> bool {
         self.mapped.result.get().is_some()
+    }
+
+    /// Waits until it has completed. Blocks this thread, except in a browser.
+    ///
+    /// # Errors
+    /// Those of the device.
+    #[cfg(target_family = "wasm")]
+    pub(super) async fn wait(&self, open: &OpenDevice) -> Result<(), Error> {
+        self.done().await;
+        open.settle().await
+    }
+
+    /// Waits until it has completed. Blocks this thread, except in a browser.
+    ///
+    /// # Errors
+    /// Those of the device.
+    #[cfg(not(target_family = "wasm"))]
+    pub(super) async fn wait(&self, open: &OpenDevice) -> Result<(), Error> {
+        let now = clock::now();
+        open.wait(RUNNING, self.index.clone(), now, || self.is_done())
     }
 
     /// Waits until it has completed or failed, where the device completes it without being polled.

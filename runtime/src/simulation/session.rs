@@ -35,8 +35,9 @@ use std::sync::Arc;
 ///
 /// Without such changes it gives the bits of [`Simulation::run`], however its steps are taken.
 ///
-/// States stay in host memory between steps. [`Backend::Auto`] is the CPU here: on a GPU each call uploads
-/// the states and reads them back.
+/// States stay on the device between calls: on a GPU they are read back only for [`Session::state`] and
+/// [`Session::reset_agents`]. [`Backend::Auto`] is the CPU here, since calls of few steps take less time there
+/// than a GPU takes to answer.
 pub struct Session {
     artifact: Arc<Artifact>,
     /// See [`Simulation::manifest`].
@@ -209,8 +210,9 @@ impl Session {
     /// A state of all agents, or of all worlds.
     ///
     /// # Errors
-    /// [`Error::UnknownName`]
-    pub fn state(&self, name: &str) -> Result<Column, Error> {
+    /// [`Error::UnknownName`], and those of the device.
+    pub fn state(&mut self, name: &str) -> Result<Column, Error> {
+        self.read()?;
         let Some([agents, worlds]) = self.outcome.as_ref().and_then(|it| it.last.as_ref()) else {
             return state_column(&self.artifact, &self.saved, name);
         };
@@ -400,9 +402,28 @@ impl Session {
         let launch = Arc::clone(&self.launch);
         let part = Part {
             previews: self.previews,
+            leaves: true,
             ..Part::after(from, until)
         };
         self.part_of(&launch, part, control)
+    }
+
+    /// Reads the states back, if they are on the device.
+    fn read(&mut self) -> Result<(), Error> {
+        let has_states = !self.saved.states.is_empty() || !self.saved.world_states.is_empty();
+        if self.saved.on_device.is_none() || has_states {
+            return Ok(());
+        }
+        let selected = self.selected.as_mut().ok_or(Error::SessionLost)?;
+        let mut saved = self.saved.clone();
+        let result = clock::at_once(selected.backend.read(&mut saved));
+        let result = result.unwrap_or(Err(Error::MustNotBlock));
+        if result.as_ref().is_err_and(Error::drops_backend) {
+            self.selected = None;
+        }
+        result?;
+        self.saved = saved;
+        Ok(())
     }
 
     fn part_of(

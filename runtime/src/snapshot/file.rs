@@ -187,6 +187,7 @@ impl Snapshot {
         let scratch = agents.into_iter().zip(all(counts)?);
         let scratch = scratch.map(|(agents, words)| Scratch { agents, words });
         let saved = Saved {
+            on_device: None,
             step: header.step,
             states,
             progress,

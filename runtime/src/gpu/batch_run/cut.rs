@@ -2,9 +2,9 @@
 
 use super::{BatchRun, Submission};
 use crate::{
-    cut::Scratch,
+    cut::{OnDevice, Scratch},
     error::Error,
-    gpu::{buffer_set::BufferSet, jobs::Job},
+    gpu::{buffer_set::BufferSet, jobs::Job, resident::Resident},
 };
 use sim_compiler::value::WORD_BYTES;
 use std::ops::Range;
@@ -18,13 +18,40 @@ impl BatchRun<'_> {
     ) -> Vec<(&'b wgpu::Buffer, Range<u64>)> {
         let (manifest, part) = (self.resources.manifest, self.batch.part);
         let of_job = |(run, job): (&'b crate::gpu::buffer_set::RunBuffers, &Job)| {
-            let ranges = buffers.layout.cut(manifest, job.chunk, part).into_iter();
+            let leaves = self.leaves(job);
+            let ranges = buffers
+                .layout
+                .cut(manifest, job.chunk, part, leaves)
+                .into_iter();
             let results = ranges.map(|bytes| (&run.results, bytes));
-            let scratch = run.scratch.as_ref().map(|it| (it, 0..it.size()));
+            let scratch = run.scratch.as_ref().filter(|_| !leaves);
+            let scratch = scratch.map(|it| (it, 0..it.size()));
             results.chain(scratch).collect::<Vec<_>>()
         };
         let all = buffers.runs.iter().zip(jobs).flat_map(of_job);
         all.filter(|(_, bytes)| bytes.start < bytes.end).collect()
+    }
+
+    /// Whether the states of a job are left on the device: if it is all of a run.
+    fn leaves(&self, job: &Job) -> bool {
+        self.batch.part.leaves && job.chunk.count == job.launch.agents
+    }
+
+    /// Leaves the states of the only job on the device, if the caller wants that and it is all of a run.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub(super) fn leave(
+        &self,
+        buffers: &BufferSet,
+        jobs: &[Job],
+    ) -> Result<Option<OnDevice>, Error> {
+        let [job] = jobs else {
+            return Ok(None);
+        };
+        let ranges = (buffers.layout).state_bytes(self.resources.manifest, job.chunk);
+        let keep = || Resident::keep(self.resources.open, ranges, &buffers.runs[0]);
+        self.leaves(job).then(keep).transpose()
     }
 
     /// Takes what was read back.
@@ -40,15 +67,23 @@ impl BatchRun<'_> {
         let (manifest, part) = (self.resources.manifest, self.batch.part);
         let kernel = self.resources.kernel.name();
         for (run, job) in buffers.runs.iter().zip(jobs) {
-            let ranges = buffers.layout.cut(manifest, job.chunk, part).into_iter();
+            let leaves = self.leaves(job);
+            let ranges = buffers
+                .layout
+                .cut(manifest, job.chunk, part, leaves)
+                .into_iter();
             let bytes: u64 = ranges.map(|bytes| bytes.end - bytes.start).sum();
             let own;
             (own, words) = words.split_at((bytes / WORD_BYTES) as usize);
-            let copied = (buffers.layout).copy_cut(manifest, own, job.chunk, part, self.raw(job));
+            let how = (part, leaves);
+            let copied = (buffers.layout).copy_cut(manifest, own, job.chunk, how, self.raw(job));
             copied.map_err(|fault| self.error(fault, job))?;
             let saved = self.raw(job).saved.as_mut().expect("the run is cut");
             saved.kernel.clone_from(&kernel);
-            if let Some(scratch) = &run.scratch {
+            if leaves {
+                (saved.states, saved.world_states) = (Vec::new(), Vec::new());
+                saved.on_device.clone_from(&submission.left);
+            } else if let Some(scratch) = &run.scratch {
                 let own;
                 (own, words) = words.split_at((scratch.size() / WORD_BYTES) as usize);
                 saved.scratch.push(Scratch {

@@ -245,6 +245,10 @@ impl BatchRun<'_> {
             timed,
         };
         let submitted = buffers.staging.submit(open, &commands)?;
+        let left = match is_last && buffers.shape.is_cut {
+            true => self.leave(&buffers, &jobs)?,
+            false => None,
+        };
         self.in_flight.push_back(Submission {
             buffers,
             jobs,
@@ -254,6 +258,7 @@ impl BatchRun<'_> {
             dispatches,
             reductions,
             submitted,
+            left,
             since: clock::now(),
         });
         Ok(())

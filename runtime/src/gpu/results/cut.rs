@@ -10,7 +10,7 @@ use crate::{
     results::RawResults,
 };
 use sim_compiler::{manifest::Manifest, value::WORD_BYTES};
-use std::{iter, ops::Range};
+use std::ops::Range;
 
 /// Words of a part of the buffer: its bytes before it, and its words before and in it, per row.
 struct Words {
@@ -29,8 +29,15 @@ impl Words {
 
 impl Layout {
     /// The bytes that are read back of a chunk, in this order: the header, states of worlds, samples of
-    /// worlds or units by sampling, step counts, samples of agents by sampling, states. Some may be none.
-    pub(crate) fn cut(&self, manifest: &Manifest, chunk: Chunk, part: Part<'_>) -> Vec<Range<u64>> {
+    /// worlds or units by sampling, step counts, samples of agents by sampling, states. Some may be none, and
+    /// states are if they are left on the device.
+    pub(crate) fn cut(
+        &self,
+        manifest: &Manifest,
+        chunk: Chunk,
+        part: Part<'_>,
+        leaves: bool,
+    ) -> Vec<Range<u64>> {
         let (agents, worlds) = (u64::from(chunk.count), self.worlds_of(chunk).1 as u64);
         let rows = manifest.world_rows();
         let samples = |of_agents: bool| {
@@ -56,25 +63,49 @@ impl Layout {
                 }
             })
         };
-        let part = |start, before: u32, words: u32, rows| Words {
-            start,
-            before: before.into(),
-            words: words.into(),
-            rows,
+        let progress = Words {
+            start: self.progress.start,
+            before: 0,
+            words: 1,
+            rows: agents,
         };
-        let world_states = part(
-            self.worlds.start,
-            rows.input_words,
-            rows.state_words,
-            worlds,
-        );
-        let progress = part(self.progress.start, 0, 1, agents);
-        let states = part(self.states.start, 0, manifest.state_words, agents);
-        let all = [world_states].into_iter().chain(samples(false));
-        let all = all.chain([progress]).chain(samples(true)).chain([states]);
-        iter::once(0..HEADER_BYTES)
-            .chain(all.map(|words| words.bytes()))
+        let [world_states, states] = match leaves {
+            true => [0..0, 0..0],
+            false => self.state_bytes(manifest, chunk),
+        };
+        let samples = |of_agents| samples(of_agents).map(|words| words.bytes());
+        [0..HEADER_BYTES, world_states]
+            .into_iter()
+            .chain(samples(false))
+            .chain([progress.bytes()])
+            .chain(samples(true))
+            .chain([states])
             .collect()
+    }
+
+    /// The bytes of the states of worlds, and of agents.
+    pub(crate) fn state_bytes(&self, manifest: &Manifest, chunk: Chunk) -> [Range<u64>; 2] {
+        let rows = manifest.world_rows();
+        let of = |start, before: u32, words: u32, rows| {
+            let words = Words {
+                start,
+                before: before.into(),
+                words: words.into(),
+                rows,
+            };
+            words.bytes()
+        };
+        let worlds = self.worlds_of(chunk).1 as u64;
+        let agents = chunk.count.into();
+        [
+            of(
+                self.worlds.start,
+                rows.input_words,
+                rows.state_words,
+                worlds,
+            ),
+            of(self.states.start, 0, manifest.state_words, agents),
+        ]
     }
 
     /// Checks the step counts of a chunk and, if they are right, copies what was read back of it.
@@ -86,15 +117,18 @@ impl Layout {
         manifest: &Manifest,
         words: &[u32],
         chunk: Chunk,
-        part: Part<'_>,
+        (part, leaves): (Part<'_>, bool),
         raw: &mut RawResults,
     ) -> Result<(), Fault> {
         let mut rest = words;
-        let mut back = self.cut(manifest, chunk, part).into_iter().map(|bytes| {
-            let (now, later) = rest.split_at(((bytes.end - bytes.start) / WORD_BYTES) as usize);
-            rest = later;
-            now
-        });
+        let mut back = self
+            .cut(manifest, chunk, part, leaves)
+            .into_iter()
+            .map(|bytes| {
+                let (now, later) = rest.split_at(((bytes.end - bytes.start) / WORD_BYTES) as usize);
+                rest = later;
+                now
+            });
         let mut next = || back.next().expect("one for each range");
         let samplings = manifest.samplings.len();
         let (_header, world_states) = (next(), next());
@@ -135,7 +169,7 @@ impl Layout {
         Ok(())
     }
 
-    /// Uploads what the steps before those of a part left of a chunk.
+    /// Uploads what the steps before those of a part left of a chunk, but for states that are on the device.
     pub(crate) fn upload_saved(
         &self,
         open: &OpenDevice,
@@ -158,9 +192,11 @@ impl Layout {
             }
             Ok(())
         };
-        let inputs = u64::from(manifest.world_rows().input_words) * worlds.1 as u64 * WORD_BYTES;
-        upload(self.worlds.start + inputs, &from.world_states, worlds)?;
-        upload(self.states.start, &from.states, agents)?;
+        if from.on_device.is_none() {
+            let [of_worlds, of_agents] = self.state_bytes(manifest, chunk);
+            upload(of_worlds.start, &from.world_states, worlds)?;
+            upload(of_agents.start, &from.states, agents)?;
+        }
         let progress = &from.progress[agents.0..][..agents.1];
         open.write(
             "uploading step counts",

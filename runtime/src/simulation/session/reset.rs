@@ -20,6 +20,7 @@ impl Session {
     /// [`Error::SessionMask`] for a mask of another length, for one that splits a world, and on kernels whose
     /// agents can only begin together; [`Error::SessionOver`] after the last step; and those of the device.
     pub fn reset_agents(&mut self, mask: &[bool]) -> Result<(), Error> {
+        self.read()?;
         self.check_mask(mask)?;
         let (step, steps) = (self.at(), self.steps());
         if step == steps {
@@ -67,6 +68,7 @@ impl Session {
             }
         }
         let saved = &mut self.saved;
+        saved.on_device = None;
         for (columns, fresh, mask) in [
             (&mut saved.states, &fresh.states, mask),
             (&mut saved.world_states, &fresh.world_states, &world_mask),
