@@ -216,8 +216,10 @@ class _Cluster:
                     result = self._result(reference, places[reference])
                     yield places.pop(reference), result
         finally:
+            # Without `force`: Ray ends this process if a worker is killed while its result
+            # arrives.
             for reference in places:
-                _ray.cancel(reference, force=True)
+                _ray.cancel(reference)
 
     def _result(self, reference: Any, place: int) -> Any:
         try:
