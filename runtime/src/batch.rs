@@ -60,8 +60,8 @@ pub(crate) trait Executor: Send {
     /// Runs that were delivered before the error are valid.
     fn run<'a>(&'a mut self, batch: &'a Batch<'a>, deliver: Deliver<'a>) -> Running<'a>;
 
-    /// Reads states back that a part has left on the device, if it has: see [`Part::leaves`]. They stay there,
-    /// too.
+    /// Reads states back that a part has left on the device, if it has: see [`Part::leaves`]. They stay there
+    /// as well.
     ///
     /// # Errors
     /// [`Error::SessionLost`], and those of the device.

@@ -10,8 +10,8 @@
 //!   on disk. `kernel`: the entry points of a model.
 //! * `results`, `readback`, `reduce`: results on the device and their conversion for the caller.
 //! * `submission`: one command buffer, and the staging buffer for what is read back. `buffer_set`: the other
-//!   buffers of a submission. `resident`: states that stay between parts of a run. `buffer_pool`: what is kept
-//!   of the buffers.
+//!   buffers of a submission. `resident`: states that stay between parts of a run. `buffer_pool`: what is
+//!   kept of the buffers.
 //! * `batch_run`: the state machine that runs a batch. `choose`: the facts that the choice of a kernel needs.
 //!   `session`: a device with its kernels, which runs batches.
 

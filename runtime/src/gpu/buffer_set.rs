@@ -140,6 +140,13 @@ pub(crate) struct RunBuffers {
     prepare: Option<wgpu::BindGroup>,
 }
 
+impl RunBuffers {
+    /// The buffers that have what a run needs to go on.
+    pub(crate) fn states(&self) -> (&wgpu::Buffer, Option<&wgpu::Buffer>) {
+        (&self.results, self.scratch.as_ref())
+    }
+}
+
 /// The buffers of a submission.
 pub(crate) struct BufferSet {
     pub(crate) shape: Shape,
@@ -368,7 +375,7 @@ impl BufferSet {
         (self.layout).upload_saved(open, manifest, &run.results, job.chunk, from)?;
         if let Some(states) = &from.on_device {
             let bytes = self.layout.state_bytes(manifest, job.chunk);
-            return Resident::restore(open, states, bytes, run);
+            return Resident::restore(open, states, bytes, run.states());
         }
         let Some(scratch) = &run.scratch else {
             return Ok(());

@@ -1,7 +1,6 @@
 //! States that stay in the memory of the device between the parts of a run.
 
 use super::{
-    buffer_set::RunBuffers,
     device::{OpenDevice, Task},
     submission::{Commands, Staging},
 };
@@ -25,6 +24,9 @@ pub(crate) struct Resident {
     device: Arc<()>,
 }
 
+/// The results and the scratch buffer of a run.
+type Buffers<'a> = (&'a wgpu::Buffer, Option<&'a wgpu::Buffer>);
+
 /// A copy on the device: from a buffer and its bytes, to a buffer and the place in it.
 type Copy<'a> = (&'a wgpu::Buffer, Range<u64>, &'a wgpu::Buffer, u64);
 
@@ -36,24 +38,22 @@ impl Resident {
     pub(super) fn keep(
         open: &OpenDevice,
         ranges: [Range<u64>; 2],
-        run: &RunBuffers,
+        (results, scratch): Buffers<'_>,
     ) -> Result<OnDevice, Error> {
         let usage = wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
         let new = |bytes: u64| open.buffer("allocating states", bytes, usage);
         let kept = Resident {
             states: new(length(&ranges[0]) + length(&ranges[1]))?,
-            scratch: (run.scratch.as_ref())
-                .map(|it| new(it.size()))
-                .transpose()?,
+            scratch: scratch.map(|it| new(it.size())).transpose()?,
             device: Arc::clone(&open.identity),
         };
         let [worlds, agents] = ranges;
         let first = length(&worlds);
         let mut copies: Vec<Copy<'_>> = vec![
-            (&run.results, worlds, &kept.states, 0),
-            (&run.results, agents, &kept.states, first),
+            (results, worlds, &kept.states, 0),
+            (results, agents, &kept.states, first),
         ];
-        if let Some((from, to)) = run.scratch.as_ref().zip(kept.scratch.as_ref()) {
+        if let Some((from, to)) = scratch.zip(kept.scratch.as_ref()) {
             copies.push((from, 0..from.size(), to, 0));
         }
         copy(open, &copies)?;
@@ -78,7 +78,7 @@ impl Resident {
         open: &OpenDevice,
         states: &OnDevice,
         [worlds, agents]: [Range<u64>; 2],
-        run: &RunBuffers,
+        (results, scratch): Buffers<'_>,
     ) -> Result<(), Error> {
         let own = Resident::of(open, states)?;
         let (first, all) = (length(&worlds), length(&worlds) + length(&agents));
@@ -86,10 +86,10 @@ impl Resident {
             return Err(Error::SessionLost);
         }
         let mut copies: Vec<Copy<'_>> = vec![
-            (&own.states, 0..first, &run.results, worlds.start),
-            (&own.states, first..all, &run.results, agents.start),
+            (&own.states, 0..first, results, worlds.start),
+            (&own.states, first..all, results, agents.start),
         ];
-        if let Some((from, to)) = own.scratch.as_ref().zip(run.scratch.as_ref()) {
+        if let Some((from, to)) = own.scratch.as_ref().zip(scratch) {
             copies.push((from, 0..from.size(), to, 0));
         }
         copy(open, &copies)

@@ -36,8 +36,8 @@ use std::sync::Arc;
 /// Without such changes it gives the bits of [`Simulation::run`], however its steps are taken.
 ///
 /// States stay on the device between calls: on a GPU they are read back only for [`Session::state`] and
-/// [`Session::reset_agents`]. [`Backend::Auto`] is the CPU here, since calls of few steps take less time there
-/// than a GPU takes to answer.
+/// [`Session::reset_agents`]. [`Backend::Auto`] is the CPU here, since calls of few steps take less time
+/// there than a GPU takes to answer.
 pub struct Session {
     artifact: Arc<Artifact>,
     /// See [`Simulation::manifest`].

@@ -101,6 +101,7 @@ const LAYERS: [(&str, &[&str]); 6] = [
             "gpu::results",
             "gpu::reduce",
             "gpu::submission",
+            "gpu::resident",
             "gpu::buffer_set",
             "gpu::buffer_pool",
             "gpu::batch_run",

@@ -37,12 +37,14 @@ impl BatchRun<'_> {
         self.batch.part.leaves && job.chunk.count == job.launch.agents
     }
 
-    /// Leaves the states of the only job on the device, if the caller wants that and it is all of a run.
+    /// Leaves the states of the only job on the device after its last steps, if the caller wants that and it
+    /// is all of a run.
     ///
     /// # Errors
     /// Those of the device.
     pub(super) fn leave(
         &self,
+        is_last: bool,
         buffers: &BufferSet,
         jobs: &[Job],
     ) -> Result<Option<OnDevice>, Error> {
@@ -50,8 +52,9 @@ impl BatchRun<'_> {
             return Ok(None);
         };
         let ranges = (buffers.layout).state_bytes(self.resources.manifest, job.chunk);
-        let keep = || Resident::keep(self.resources.open, ranges, &buffers.runs[0]);
-        self.leaves(job).then(keep).transpose()
+        let keep = || Resident::keep(self.resources.open, ranges, buffers.runs[0].states());
+        let leaves = is_last && buffers.shape.is_cut && self.leaves(job);
+        leaves.then(keep).transpose()
     }
 
     /// Takes what was read back.

@@ -245,10 +245,7 @@ impl BatchRun<'_> {
             timed,
         };
         let submitted = buffers.staging.submit(open, &commands)?;
-        let left = match is_last && buffers.shape.is_cut {
-            true => self.leave(&buffers, &jobs)?,
-            false => None,
-        };
+        let left = self.leave(is_last, &buffers, &jobs)?;
         self.in_flight.push_back(Submission {
             buffers,
             jobs,

@@ -2,6 +2,7 @@
 
 use super::Session;
 use crate::{
+    bind::Launch,
     control::Control,
     cut::Part,
     error::Error,
@@ -48,25 +49,9 @@ impl Session {
             true => Some(self.outcome_of(raw, false)?),
             false => None,
         };
-        let (manifest, launch) = (&self.artifact.manifest, Arc::make_mut(&mut self.launch));
-        let members = launch.members as usize;
+        let members = self.launch.members as usize;
         let world_mask: Vec<bool> = mask.chunks(members).map(|world| world[0]).collect();
-        let world_words = manifest.world_rows().input_words;
-        for (rows, fresh, words, mask) in [
-            (&mut launch.inputs, &anew.inputs, manifest.input_words, mask),
-            (
-                &mut launch.world_inputs,
-                &anew.world_inputs,
-                world_words,
-                &world_mask,
-            ),
-        ] {
-            let rows = Arc::make_mut(rows);
-            for row in chosen(mask) {
-                let words = row * words as usize..(row + 1) * words as usize;
-                rows[words.clone()].copy_from_slice(&fresh[words]);
-            }
-        }
+        self.take_inputs(&anew, mask, &world_mask);
         let saved = &mut self.saved;
         saved.on_device = None;
         for (columns, fresh, mask) in [
@@ -95,6 +80,27 @@ impl Session {
             outcome
         });
         Ok(())
+    }
+
+    /// Takes the inputs of the agents and worlds that masks name.
+    fn take_inputs(&mut self, anew: &Launch, mask: &[bool], world_mask: &[bool]) {
+        let (manifest, launch) = (&self.artifact.manifest, Arc::make_mut(&mut self.launch));
+        let of_worlds = manifest.world_rows().input_words;
+        for (rows, fresh, words, mask) in [
+            (&mut launch.inputs, &anew.inputs, manifest.input_words, mask),
+            (
+                &mut launch.world_inputs,
+                &anew.world_inputs,
+                of_worlds,
+                world_mask,
+            ),
+        ] {
+            let rows = Arc::make_mut(rows);
+            for row in chosen(mask) {
+                let words = row * words as usize..(row + 1) * words as usize;
+                rows[words.clone()].copy_from_slice(&fresh[words]);
+            }
+        }
     }
 
     /// Checks a mask of agents that begin anew.
