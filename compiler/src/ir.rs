@@ -435,13 +435,15 @@ pub enum Expr {
     Builtin(BuiltinId, Vec<ExprId>),
     /// A function of the model.
     Call(FunctionId, Vec<ExprId>),
-    /// 32 random bits, `u32`: word `number` (a `u32`) of this agent or its world in this step. Depends on the
-    /// step.
+    /// 32 random bits, `u32`: word `number` (a `u32`) of this agent or its world in a step.
     RandomWord {
         /// Whose stream.
         owner: Owner,
         /// The number of the word within the step.
         number: ExprId,
+        /// Which step, a `u32` as the generator counts them ([`crate::random`]); none for the one that runs,
+        /// so that the value depends on it.
+        step: Option<ExprId>,
     },
     /// A state or input of an agent of the same world, as it was when the phase began; not in `init`.
     Other {

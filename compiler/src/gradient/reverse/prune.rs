@@ -1,6 +1,7 @@
-//! What nobody needs of a block: the derivative of a sum reads no value of it, so nothing has to save them.
+//! What nobody needs of a block: the derivative of a sum reads no value of it, so nothing has to save them;
+//! and what is overwritten before anybody reads it.
 
-use crate::ir::{Block, Program, Stmt, VarId};
+use crate::ir::{Block, Program, Stmt, VarId, each_statement};
 use std::collections::{HashMap, HashSet};
 
 /// A statement by its number, in the order of the text.
@@ -35,6 +36,91 @@ pub(super) fn pruned(program: &Program, block: Block, given: &HashSet<VarId>) ->
     }
     let mut next = 0;
     kept(block, &useful, &mut next)
+}
+
+/// The block without assignments to variables of one value that nobody reads before the next one; `live` are
+/// those whose values are read behind the block.
+pub(super) fn without_dead_stores(program: &Program, block: Block, live: &HashSet<VarId>) -> Block {
+    let mut stores = Stores {
+        program,
+        live: live.clone(),
+        at_jump: HashSet::new(),
+    };
+    stores.block(block)
+}
+
+/// A walk from the end of a block to its beginning.
+struct Stores<'a> {
+    program: &'a Program,
+    /// The variables that are read behind this place.
+    live: HashSet<VarId>,
+    /// Those that are read where a jump of the loop around leads.
+    at_jump: HashSet<VarId>,
+}
+
+impl Stores<'_> {
+    fn block(&mut self, block: Block) -> Block {
+        let mut out = Vec::new();
+        for stmt in block.into_iter().rev() {
+            out.extend(self.stmt(stmt));
+        }
+        out.reverse();
+        out
+    }
+
+    fn read(&mut self, stmt: &Stmt) {
+        let program = self.program;
+        let nodes = program.nodes_of(stmt);
+        self.live
+            .extend(nodes.filter_map(|id| program[id].variable()));
+    }
+
+    fn stmt(&mut self, mut stmt: Stmt) -> Option<Stmt> {
+        match &mut stmt {
+            Stmt::Assign { var, .. } => {
+                if !self.live.remove(var) {
+                    return None;
+                }
+            }
+            Stmt::Break | Stmt::Continue => self.live.clone_from(&self.at_jump),
+            Stmt::If { accept, reject, .. } => {
+                let behind = self.live.clone();
+                *accept = self.inner(std::mem::take(accept));
+                let first = std::mem::replace(&mut self.live, behind);
+                *reject = self.inner(std::mem::take(reject));
+                self.live.extend(first);
+            }
+            Stmt::For { body, .. } => {
+                // Whatever an iteration reads may be read by the next one, but for what it declares.
+                let program = self.program;
+                let around = self.at_jump.clone();
+                let (mut read, mut own) = (HashSet::new(), HashSet::new());
+                program.each_node_of(body, &mut |id| read.extend(program[id].variable()));
+                each_statement(body, &mut |stmt| {
+                    if let Stmt::Let { var, .. } | Stmt::Var { var, .. } = stmt {
+                        own.insert(*var);
+                    }
+                });
+                self.live.extend(read.difference(&own));
+                self.at_jump.clone_from(&self.live);
+                let behind = self.live.clone();
+                *body = self.inner(std::mem::take(body));
+                self.live.extend(behind);
+                self.at_jump = around;
+            }
+            Stmt::Let { .. }
+            | Stmt::Var { .. }
+            | Stmt::AssignElement { .. }
+            | Stmt::Stop
+            | Stmt::Return(_) => {}
+        }
+        self.read(&stmt);
+        Some(stmt)
+    }
+
+    fn inner(&mut self, block: Block) -> Block {
+        stacker::maybe_grow(32 << 10, 1 << 20, || self.block(block))
+    }
 }
 
 /// The variables that a block reads or assigns.

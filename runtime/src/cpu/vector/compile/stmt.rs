@@ -72,6 +72,7 @@ impl<'p> Compiler<'p> {
                 let parts = self.value(*value);
                 let parts = self.name(parts);
                 self.places[var.0 as usize] = Place::Value(parts);
+                self.keys_of_name(*var);
             }
             Stmt::Var { var, value } => self.declare_local(*var, *value),
             Stmt::Assign { var, value } => self.assign(*var, *value),
