@@ -1,7 +1,7 @@
 //! What nobody needs of a block: the derivative of a sum reads no value of it, so nothing has to save them;
 //! and what is overwritten before anybody reads it.
 
-use crate::ir::{Block, Program, Stmt, VarId, each_statement};
+use crate::ir::{Block, Len, Program, Stmt, VarId, VarKind, each_statement};
 use std::collections::{HashMap, HashSet};
 
 /// A statement by its number, in the order of the text.
@@ -121,6 +121,98 @@ impl Stores<'_> {
     fn inner(&mut self, block: Block) -> Block {
         stacker::maybe_grow(32 << 10, 1 << 20, || self.block(block))
     }
+}
+
+/// The block in which variables of one value are names, if they are assigned once and read in that block
+/// alone: those that were declared for the whole of it, and whose values the way back does not read.
+pub(super) fn with_names(program: &mut Program, block: Block) -> Block {
+    let mut places = Places::default();
+    places.look(program, &block);
+    let is_name = |var: VarId| {
+        let place = places.of.get(&var)?;
+        let (assigned, end) = place.assigned?;
+        let within = |read: &Number| assigned < *read && *read <= end;
+        (place.assignments == 1 && place.declared && place.reads.iter().all(within)).then_some(var)
+    };
+    let names: HashSet<VarId> = places.of.keys().copied().filter_map(is_name).collect();
+    for var in &names {
+        program[*var].kind = VarKind::Let;
+    }
+    named_at_once(block, &names)
+}
+
+/// Where variables are assigned and read.
+#[derive(Default)]
+struct Places {
+    of: HashMap<VarId, Place>,
+    next: Number,
+}
+
+#[derive(Default)]
+struct Place {
+    /// Has it a declaration, in the block itself?
+    declared: bool,
+    assignments: u32,
+    /// Its assignment, and the end of the block in which that stands.
+    assigned: Option<(Number, Number)>,
+    /// The first and the last statement that reads it.
+    reads: Vec<Number>,
+}
+
+impl Places {
+    fn look(&mut self, program: &Program, block: &Block) {
+        let mut own = Vec::new();
+        for stmt in block {
+            let number = self.next;
+            self.next += 1;
+            for var in program
+                .nodes_of(stmt)
+                .filter_map(|id| program[id].variable())
+            {
+                let reads = &mut self.of.entry(var).or_default().reads;
+                reads.truncate(1);
+                reads.push(number);
+            }
+            match stmt {
+                Stmt::Var { var, .. } => {
+                    let single = program[*var].len == Len::One;
+                    self.of.entry(*var).or_default().declared = single;
+                }
+                Stmt::Assign { var, .. } => {
+                    let place = self.of.entry(*var).or_default();
+                    place.assignments += 1;
+                    own.push((*var, number));
+                }
+                _ => {}
+            }
+            for inner in stmt.blocks() {
+                stacker::maybe_grow(32 << 10, 1 << 20, || self.look(program, inner));
+            }
+        }
+        for (var, number) in own {
+            if let Some(place) = self.of.get_mut(&var) {
+                place.assigned = Some((number, self.next - 1));
+            }
+        }
+    }
+}
+
+fn named_at_once(block: Block, names: &HashSet<VarId>) -> Block {
+    let mut out = Vec::new();
+    for mut stmt in block {
+        for inner in stmt.blocks_mut() {
+            let block = std::mem::take(inner);
+            *inner = stacker::maybe_grow(32 << 10, 1 << 20, || named_at_once(block, names));
+        }
+        match stmt {
+            Stmt::Var { var, .. } if names.contains(&var) => {}
+            Stmt::Assign { var, value } if names.contains(&var) => {
+                out.push(Stmt::Let { var, value });
+            }
+            other => out.push(other),
+        }
+    }
+    out
 }
 
 /// The variables that a block reads or assigns.

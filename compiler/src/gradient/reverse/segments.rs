@@ -21,7 +21,7 @@
 use super::{
     Model,
     build::int,
-    prune::{named, pruned},
+    prune::{named, pruned, with_names},
     record::{Guards, Sweep},
 };
 use crate::{
@@ -237,7 +237,8 @@ impl<'a> Sweep<'a> {
             let var = var.map(|(var, _)| *var);
             self.bars.extend(var.map(|var| (var, *outer)));
         }
-        let mut block = pruned(&self.program, block, &given);
+        let block = pruned(&self.program, block, &given);
+        let mut block = with_names(&mut self.program, block);
         let mut nested = HashSet::new();
         for inner in block.iter().flat_map(Stmt::blocks) {
             each_statement(inner, &mut |stmt| nested.extend(stmt.target()));
