@@ -1,11 +1,11 @@
-"""Derivatives by JAX: `grad` of a mean over agents of a `lax.scan` over steps, of the models of `benchmarks/gradients`.
+"""Derivatives of the models of `benchmarks/gradients` by JAX: `grad` of a mean over agents of a `lax.scan`.
 
     python3 peers/gradients.py TOOL [--scale 8] [--times 5]
 
-runs each model and its gradient in JAX, on the device that JAX finds, and by `TOOL`, the example `gradient_cost`
-of the crate `sim-runtime`, on a GPU if JAX has one, else on one core of the CPU, one after the other, and prints
-times and ratios. The scan's body is checkpointed in segments of about the root of the steps (`jax.checkpoint`),
-and with `--whole` not, which keeps what all steps leave in memory.
+runs each model and its gradient in JAX, and by `TOOL`, the example `gradient_cost` of the crate
+`sim-runtime`, one after the other: on a GPU if JAX has one, else on the CPU (`taskset -c 0` makes it one
+core). It prints times and ratios. The scan is cut in segments of about the root of the steps
+(`jax.checkpoint`); with `--whole` it is not, and keeps what all steps leave in memory.
 """
 
 import argparse
@@ -72,8 +72,8 @@ def lorenz(agents, steps):
 
 
 def mountain_car(agents, steps):
-    w1 = jnp.array([[0.5 - ((7 * j + 3 * i) % 8) / 8.0 for i in range(8)] for j in range(2)])
-    w2 = jnp.array([[0.5 - ((5 * j + 2 * i) % 9) / 9.0 for i in range(3)] for j in range(8)])
+    w1 = jnp.array([[0.5 - ((7 * j + 4 * i) % 9) / 8.0 for i in range(8)] for j in range(2)])
+    w2 = jnp.array([[0.5 - ((5 * j + 2 * i) % 9) / 8.0 for i in range(3)] for j in range(8)])
     params = {"w1": w1, "b1": 0.1 * (jnp.arange(8) % 3), "w2": w2, "b2": jnp.array([0.1, 0.0, -0.1])}
 
     def start(params, key):
@@ -124,7 +124,8 @@ def losses(make, agents, steps, whole):
             body = lambda state, k: (step(params, state, k), None)
             return jax.lax.scan(body, state, None, length=length)[0]
 
-        state = jax.lax.scan(lambda state, k: (segment(params, state), None), state, None, length=steps // length)[0]
+        segments = lambda state, k: (segment(params, state), None)
+        state = jax.lax.scan(segments, state, None, length=steps // length)[0]
         for _ in range(steps % length):
             state = step(params, state, None)
         return jnp.mean(score(params, state))
@@ -149,9 +150,7 @@ def main():
     parser.add_argument("--times", type=int, default=5)
     parser.add_argument("--whole", action="store_true", help="without checkpoints")
     args = parser.parse_args()
-    on_gpu = jax.default_backend() == "gpu"
-    if not on_gpu:
-        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    device = "gpu" if jax.default_backend() == "gpu" else "cpu"
     key = jax.random.key(1)
     for name, (make, agents, steps, names) in WORKLOADS.items():
         agents = max(agents // args.scale, 1)
@@ -163,7 +162,7 @@ def main():
             f"JAX run {forward * 1e3:.3f} ms, gradient {both * 1e3:.3f} ms, {both / forward:.2f} runs",
             flush=True,
         )
-        command = [args.tool, "gpu" if on_gpu else "cpu", str(MODELS / f"{name}.sim"), "score", names, str(agents)]
+        command = [args.tool, device, str(MODELS / f"{name}.sim"), "score", names, str(agents)]
         subprocess.run(command, check=True, env=os.environ | {"SIM_GRADIENT_MODES": "reverse"})
 
 

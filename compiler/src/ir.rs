@@ -97,7 +97,8 @@ pub struct Program {
     pub world_outputs: Vec<VarId>,
     /// Assigns every state; runs once at the agent's birth, with the random step `INIT_STEP`.
     pub init: Block,
-    /// `let`s that depend on neither step nor states that change: loop-invariant code ends here.
+    /// `let`s that depend on neither step nor states that change: loop-invariant code ends here. And arrays
+    /// that are declared once for all steps: no step reads of them what it has not written itself.
     pub prologue: Block,
     /// The phases of one step, in order: the body of the time loop.
     pub phases: Vec<Phase>,

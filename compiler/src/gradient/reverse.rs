@@ -242,6 +242,7 @@ impl Model<'_> {
         let first = std::mem::take(&mut sweep.block);
         sweep.program.init.extend(first);
         sweep.program.init.extend(time.init);
+        sweep.program.prologue.extend(time.prologue);
         sweep.program.phases = vec![Phase::from(time.step)];
         // `init` backwards, behind the last step.
         for (output, state) in copies {

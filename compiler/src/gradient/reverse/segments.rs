@@ -100,6 +100,8 @@ pub(super) struct TimeLoop {
     pub(super) states: Vec<VarId>,
     /// Behind `init`.
     pub(super) init: Block,
+    /// Declarations of tables.
+    pub(super) prologue: Block,
     pub(super) step: Block,
 }
 
@@ -119,6 +121,8 @@ struct Ways<'a> {
     sums: &'a [VarId],
     /// States beside those of the model.
     states: Vec<VarId>,
+    /// The declarations of tables that a step of the program uses for itself.
+    tables: Block,
 }
 
 /// The way back of a step.
@@ -158,6 +162,7 @@ impl<'a> Sweep<'a> {
         TimeLoop {
             states: ways.states,
             init,
+            prologue: ways.tables,
             step,
         }
     }
@@ -208,6 +213,7 @@ impl<'a> Sweep<'a> {
             ran,
             sums,
             states: ran.into_iter().collect(),
+            tables: Block::new(),
         }
     }
 
@@ -293,7 +299,8 @@ impl<'a> Sweep<'a> {
         }
         let [begin, end] = bounds;
         let length = ways.cut.length(level - 1);
-        let tables = self.local_tables(&ways.kept, ways.cut.parts);
+        let tables = self.tables(&ways.kept, ways.cut.parts, VarKind::Local);
+        self.declare_tables(ways, &tables);
         // The last segment may be shorter than others.
         let steps = self.op("steps", BinaryOp::Subtract, end, begin);
         let more = self.op("steps", BinaryOp::Add, steps, int(length - 1));
@@ -320,7 +327,8 @@ impl<'a> Sweep<'a> {
     /// A segment of steps: forward with a table of their states, and back.
     fn smallest(&mut self, ways: &mut Ways<'a>, [first, end]: Bounds) {
         self.begin_sums(ways.model);
-        let tables = self.local_tables(&ways.read, ways.cut.parts);
+        let tables = self.tables(&ways.read, ways.cut.parts, VarKind::Local);
+        self.declare_tables(ways, &tables);
         let count = self.op("count", BinaryOp::Subtract, end, first);
         let last = self.op("last", BinaryOp::Subtract, count, int(1));
         let is_end = self.op("is_end", BinaryOp::Equal, end, int(ways.cut.steps));
@@ -553,13 +561,11 @@ impl<'a> Sweep<'a> {
         vars.iter().map(|var| table(self, var)).collect()
     }
 
-    fn local_tables(&mut self, vars: &[VarId], count: u32) -> Vec<VarId> {
-        let tables = self.tables(vars, count, VarKind::Local);
-        for table in &tables {
+    fn declare_tables(&mut self, ways: &mut Ways<'a>, tables: &[VarId]) {
+        for table in tables {
             let declaration = self.zeros(*table);
-            self.block.push(declaration);
+            ways.tables.push(declaration);
         }
-        tables
     }
 
     fn save_all(&mut self, vars: &[VarId], tables: &[VarId], place: Atom) {

@@ -262,7 +262,11 @@ impl<'p> Compiler<'p> {
         let parts = self.value(value);
         let words: Vec<Register> = (parts.as_slice().iter())
             .map(|&word| {
-                let word = self.settled(word);
+                // Those of a vector may be elements of this array, and change as it is stored.
+                let word = match stride {
+                    1 => word,
+                    _ => self.settled(word),
+                };
                 self.register(word)
             })
             .collect();
