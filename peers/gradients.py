@@ -146,20 +146,24 @@ def least(times, call):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("tool")
-    parser.add_argument("--scale", type=int, default=1, help="divides the numbers of agents")
+    parser.add_argument(
+        "--scale", type=int, default=1, help="divides numbers of agents, to no less than 4,096"
+    )
     parser.add_argument("--times", type=int, default=5)
     parser.add_argument("--whole", action="store_true", help="without checkpoints")
     args = parser.parse_args()
     device = "gpu" if jax.default_backend() == "gpu" else "cpu"
     key = jax.random.key(1)
     for name, (make, agents, steps, names) in WORKLOADS.items():
-        agents = max(agents // args.scale, 1)
+        agents = max(agents // args.scale, 4096)
         params, run, gradient = losses(make, agents, steps, args.whole)
         forward = least(args.times, lambda: run(params, key))
         both = least(args.times, lambda: gradient(params, key))
+        first = jnp.ravel(gradient(params, key)[1][names.split(",")[0]])[0]
         print(
             f"{name}, {agents} agents x {steps} steps on {jax.devices()[0]}: "
-            f"JAX run {forward * 1e3:.3f} ms, gradient {both * 1e3:.3f} ms, {both / forward:.2f} runs",
+            f"JAX run {forward * 1e3:.3f} ms, gradient {both * 1e3:.3f} ms, {both / forward:.2f} runs "
+            f"(the first is {first:.6f})",
             flush=True,
         )
         command = [args.tool, device, str(MODELS / f"{name}.sim"), "score", names, str(agents)]
