@@ -97,7 +97,8 @@ pub struct Program {
     pub world_outputs: Vec<VarId>,
     /// Assigns every state; runs once at the agent's birth, with the random step `INIT_STEP`.
     pub init: Block,
-    /// `let`s that depend on neither step nor states that change: loop-invariant code ends here.
+    /// `let`s that depend on neither step nor states that change: loop-invariant code ends here. And arrays
+    /// that are declared once for all steps: no step reads of them what it has not written itself.
     pub prologue: Block,
     /// The phases of one step, in order: the body of the time loop.
     pub phases: Vec<Phase>,
@@ -435,13 +436,15 @@ pub enum Expr {
     Builtin(BuiltinId, Vec<ExprId>),
     /// A function of the model.
     Call(FunctionId, Vec<ExprId>),
-    /// 32 random bits, `u32`: word `number` (a `u32`) of this agent or its world in this step. Depends on the
-    /// step.
+    /// 32 random bits, `u32`: word `number` (a `u32`) of this agent or its world in a step.
     RandomWord {
         /// Whose stream.
         owner: Owner,
         /// The number of the word within the step.
         number: ExprId,
+        /// Which step, a `u32` as the generator counts them ([`crate::random`]); none for the one that runs,
+        /// so that the value depends on it.
+        step: Option<ExprId>,
     },
     /// A state or input of an agent of the same world, as it was when the phase began; not in `init`.
     Other {

@@ -114,7 +114,7 @@ pub use sim_compiler::{
 };
 pub use simulation::{
     AgentBatches, AgentDerivatives, Agreement, CheckedComponent, Differentiated, Float, Fold,
-    GradientCheck, GradientMode, Loss, LossGradient, Reversed, Seed, Session, Simulation, Slope,
+    GradientCheck, GradientMode, Loss, LossGradient, Session, Simulation, Slope,
 };
 pub use snapshot::Snapshot;
 pub use statistics::{Moments, Statistics, Tallies};

@@ -7,7 +7,6 @@ mod floats;
 mod gradient;
 mod inputs;
 mod parts;
-mod reverse;
 mod session;
 mod watch;
 
@@ -33,7 +32,6 @@ pub use gradient::{
     AgentDerivatives, Agreement, CheckedComponent, Differentiated, Fold, GradientCheck,
     GradientMode, Loss, LossGradient, Slope,
 };
-pub use reverse::{Reversed, Seed};
 pub use session::Session;
 use sim_compiler::{
     Options,

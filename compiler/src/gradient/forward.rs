@@ -19,7 +19,7 @@ use std::collections::HashMap;
 type Set = u64;
 
 /// A value that may be written any number of times.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Atom {
     Literal(Value),
     Var(VarId),

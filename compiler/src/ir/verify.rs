@@ -108,11 +108,11 @@ impl Verifier<'_> {
         }
     }
 
-    /// Only `let`s, whose names reach to the end of the program.
+    /// Only `let`s and arrays, whose names reach to the end of the program.
     fn prologue(&mut self) -> Result<(), String> {
         for stmt in &self.program.prologue {
-            if !matches!(stmt, Stmt::Let { .. }) {
-                return self.complain("a statement that is no `let`");
+            if !matches!(stmt, Stmt::Let { .. } | Stmt::Var { value: None, .. }) {
+                return self.complain("a statement that is no `let` and no array");
             }
             self.statement(stmt)?;
         }

@@ -60,6 +60,11 @@ impl Expr {
                 member,
                 ..
             } => some(&[*index, *member]),
+            Expr::RandomWord {
+                number,
+                step: Some(step),
+                ..
+            } => some(&[*number, *step]),
             Expr::Element { index: one, .. }
             | Expr::Other {
                 index: None,
@@ -71,7 +76,11 @@ impl Expr {
             | Expr::Unary(_, one)
             | Expr::Convert { value: one, .. }
             | Expr::Bitcast { value: one, .. }
-            | Expr::RandomWord { number: one, .. }
+            | Expr::RandomWord {
+                number: one,
+                step: None,
+                ..
+            }
             | Expr::AcrossLanes { value: one, .. }
             | Expr::AcrossWorld { value: one, .. } => some(&[*one]),
             Expr::Binary(_, a, b) => some(&[*a, *b]),
@@ -139,9 +148,14 @@ impl Expr {
             | Expr::Unary(_, one)
             | Expr::Convert { value: one, .. }
             | Expr::Bitcast { value: one, .. }
-            | Expr::RandomWord { number: one, .. }
             | Expr::AcrossLanes { value: one, .. }
             | Expr::AcrossWorld { value: one, .. } => *one = f(*one),
+            Expr::RandomWord { number, step, .. } => {
+                *number = f(*number);
+                if let Some(step) = step {
+                    *step = f(*step);
+                }
+            }
             Expr::Binary(_, a, b) => {
                 *a = f(*a);
                 *b = f(*b);

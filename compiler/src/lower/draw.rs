@@ -102,7 +102,11 @@ impl Lowerer<'_> {
     fn word(&mut self) -> ExprId {
         let number = self.take_words(1);
         let owner = self.owner;
-        let word = self.add(Expr::RandomWord { owner, number });
+        let word = self.add(Expr::RandomWord {
+            owner,
+            number,
+            step: None,
+        });
         let word = self.bind("bits", word);
         self.read(word)
     }

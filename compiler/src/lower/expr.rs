@@ -69,7 +69,11 @@ impl Lowerer<'_> {
             ExprKind::Draw(draw, args) => self.draw(*draw, args),
             ExprKind::RandomWord(number) => {
                 let (owner, number) = (self.owner, self.scalar(*number));
-                self.add(Expr::RandomWord { owner, number })
+                self.add(Expr::RandomWord {
+                    owner,
+                    number,
+                    step: None,
+                })
             }
             ExprKind::TakeWords(count) => self.take_words(*count),
             ExprKind::FoldArray(fold, array) => self.fold_array(*fold, *array),

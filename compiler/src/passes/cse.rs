@@ -97,7 +97,7 @@ impl Hash for Key {
             Shape::Unary(op) => op as u32,
             Shape::Binary(op) => op as u32,
             Shape::AcrossLanes(op) | Shape::AcrossWorld(op) => op as u32,
-            Shape::RandomWord(owner) => owner as u32,
+            Shape::RandomWord(owner, _) => owner as u32,
             Shape::Splat(ty) | Shape::Convert(ty) | Shape::Bitcast(ty) => ty as u32,
             Shape::Call(function) => function.0,
             Shape::Builtin(_) | Shape::Compose | Shape::Select => 0,

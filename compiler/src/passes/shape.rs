@@ -27,7 +27,8 @@ pub(crate) enum Shape {
     Bitcast(Type),
     Builtin(BuiltinId),
     Call(FunctionId),
-    RandomWord(Owner),
+    /// Whose, and whether it names its step.
+    RandomWord(Owner, bool),
     Other(VarId),
     AcrossLanes(LaneOp),
     AcrossWorld(LaneOp),
@@ -61,7 +62,7 @@ pub(crate) fn shape(expr: &Expr) -> Shape {
         Expr::Bitcast { to, .. } => Shape::Bitcast(*to),
         Expr::Builtin(id, _) => Shape::Builtin(*id),
         Expr::Call(id, _) => Shape::Call(*id),
-        Expr::RandomWord { owner, .. } => Shape::RandomWord(*owner),
+        Expr::RandomWord { owner, step, .. } => Shape::RandomWord(*owner, step.is_some()),
         Expr::Other { var, .. } => Shape::Other(*var),
         Expr::AcrossWorld { op, .. } => Shape::AcrossWorld(*op),
         Expr::AcrossLanes { op, .. } => Shape::AcrossLanes(*op),

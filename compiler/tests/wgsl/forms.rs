@@ -60,6 +60,7 @@ fn a_small_model_reads_like_one() {
     let word = b.add(Expr::RandomWord {
         owner: Owner::Agent,
         number: word,
+        step: None,
     });
     let unit = b.call("unit", vec![word]);
     let noise = b.one("noise", Type::F32, VarKind::Let);

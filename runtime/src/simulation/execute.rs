@@ -140,6 +140,17 @@ impl Simulation {
         self.reusable.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Checks what a launch promises of tables.
+    ///
+    /// # Errors
+    /// As of [`Simulation::run`].
+    pub(super) fn check_tables(&self) -> Result<(), Error> {
+        match self.artifact.manifest.requirements.is_empty() {
+            true => Ok(()),
+            false => self.identified().map(|_| ()),
+        }
+    }
+
     /// The launch, and what snapshots of it are bound to.
     pub(super) fn identified(&self) -> Result<(Arc<Launch>, Arc<Identity>), Error> {
         let find = |reusable: &mut Reusable| {

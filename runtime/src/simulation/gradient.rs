@@ -1,10 +1,9 @@
 //! Derivatives of runs: of a loss by params, and of an output agent by agent.
 //!
 //! The compiler makes programs with derivatives (`sim_compiler::gradient`): by forward mode beside values,
-//! each for a few floats of params and inputs; by reverse mode for all of them, to be run from the last step
-//! to the first (`reverse`). They run as any program does, one after the other, with the same draws.
+//! each for a few floats of params and inputs; by reverse mode one for all of them, which runs forward and
+//! back. They run as any program does, one after the other, with the same draws.
 
-mod backward;
 mod check;
 mod loss;
 mod moments;
@@ -13,13 +12,12 @@ use super::Simulation;
 use crate::{
     array::Array,
     backend::Backend,
-    bind::all_inputs,
+    bind::{all_inputs, counts},
     control::{Control, Keep},
     error::{Error, Role},
     field::unknown_of,
     run::{Device, Run},
 };
-use backward::Backward;
 pub use check::{Agreement, CheckedComponent, GradientCheck};
 pub use loss::{Fold, Loss};
 use moments::{Moments, moments};
@@ -32,20 +30,19 @@ use sim_compiler::{
 /// Directions of one program. Each has a twin of every float that depends on it, so that more of them make
 /// a kernel with many registers; each further program computes the values again.
 const DIRECTIONS: usize = 8;
-/// Floats up to which forward mode is expected to be faster. A block of [`DIRECTIONS`] was measured to take
-/// some 5 runs of the model, reverse mode 12 to 47 of them on the CPU.
-const FEW: usize = 64;
+/// Floats up to which forward mode is expected to be faster: those of one program.
+const FEW: usize = DIRECTIONS;
 
 /// How derivatives are computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GradientMode {
-    /// The mode that is expected to be faster: reverse for more than 64 floats, of a model that has it.
+    /// The mode that is expected to be faster: reverse for more than 8 floats, of a model that has it.
     #[default]
     Auto,
     /// Tangents beside the values. Takes time in proportion to the number of floats.
     Forward,
     /// Backwards through the run, with states kept every √steps steps: takes the same time for any number
-    /// of floats. Not for models with worlds.
+    /// of floats. Not for models with worlds, nor for agents whose states leave no memory for that.
     Reverse,
 }
 
@@ -81,6 +78,11 @@ pub struct LossGradient {
     pub programs: usize,
     /// What computed them.
     pub device: Device,
+    /// Seconds for the runs of the programs, transfers included.
+    pub run_seconds: f64,
+    /// Seconds of their dispatches by the device's timestamps; see
+    /// [`Telemetry::gpu_seconds`](crate::Telemetry::gpu_seconds).
+    pub gpu_seconds: Option<f64>,
 }
 
 /// An output of each agent, and its derivatives.
@@ -102,7 +104,11 @@ pub struct AgentDerivatives {
 pub struct Differentiated {
     /// As it was when it was differentiated, for differences.
     base: Simulation,
-    programs: Programs,
+    /// What computes the derivatives.
+    mode: GradientMode,
+    programs: Vec<Block>,
+    /// The steps of the model, where its programs have others.
+    steps: Option<u32>,
     /// The output as it was named: `payoff`, `path[3]`.
     of: String,
     /// The name of its column, and the place of the value within an agent's row of that.
@@ -110,18 +116,11 @@ pub struct Differentiated {
     wrt: Vec<String>,
 }
 
-/// What computes the derivatives.
-#[derive(Debug)]
-enum Programs {
-    Forward(Vec<Block>),
-    Reverse(Box<Backward>),
-}
-
-/// A program, and the outputs of it that are derivatives.
+/// A program, and by float where its derivative is: an output, and the place within an agent's row of that.
 #[derive(Debug)]
 struct Block {
     simulation: Simulation,
-    outputs: Vec<String>,
+    outputs: Vec<(String, usize)>,
 }
 
 impl Simulation {
@@ -180,19 +179,22 @@ impl Simulation {
                 names.push(name);
             }
         }
-        let forward = || self.forward(&column.0, &names).map(Programs::Forward);
-        let programs = match mode {
+        let forward = || Ok((GradientMode::Forward, self.forward(&column, &names)?, None));
+        let backward = || {
+            let (block, steps) = self.backward(&column, &names)?;
+            Ok((GradientMode::Reverse, vec![block], Some(steps)))
+        };
+        let (mode, programs, steps) = match mode {
             GradientMode::Forward => forward()?,
-            GradientMode::Reverse => self.backward(&column.0, &names)?,
+            GradientMode::Reverse => backward()?,
             GradientMode::Auto if names.len() <= FEW => forward()?,
-            GradientMode::Auto => match self.backward(&column.0, &names) {
-                Ok(programs) => programs,
-                Err(_) => forward()?,
-            },
+            GradientMode::Auto => backward().or_else(|_: Error| forward())?,
         };
         Ok(Differentiated {
             base: self.with_outputs(),
+            mode,
             programs,
+            steps,
             of: output.to_owned(),
             column,
             wrt: names,
@@ -200,18 +202,50 @@ impl Simulation {
     }
 
     /// Programs with tangents, each for a few directions.
-    fn forward(&self, output: &str, names: &[String]) -> Result<Vec<Block>, Error> {
+    fn forward(&self, of: &(String, usize), names: &[String]) -> Result<Vec<Block>, Error> {
+        let (output, place) = of;
         let block = |names: &[String]| {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
             let found = gradient::forward(&self.artifact, &[output], &names).map_err(refusal)?;
             Ok(Block {
                 simulation: self.with_artifact(found.artifact),
                 outputs: (found.derivatives.into_iter())
-                    .map(|derivative| derivative.output)
+                    .map(|derivative| (derivative.output, *place))
                     .collect(),
             })
         };
         names.chunks(DIRECTIONS).map(block).collect()
+    }
+
+    /// The program that runs forward and back, and the number of the model's steps that it is for.
+    fn backward(&self, of: &(String, usize), names: &[String]) -> Result<(Block, u32), Error> {
+        let manifest = &self.artifact.manifest;
+        let steps = counts(manifest, &self.settings)?.steps;
+        let params = manifest.params.iter().map(|param| &param.field);
+        let fields = params.chain(manifest.inputs.iter().map(|input| &input.field));
+        let holds = |field: &&Field| names.iter().any(|name| field.spellings().contains(name));
+        let whole: Vec<&str> = fields.filter(holds).map(|field| &*field.name).collect();
+        let found = gradient::reverse(&self.artifact, &of.0, of.1, &whole, steps);
+        let found = found.map_err(refusal)?;
+        let place = |name: &String| {
+            let mut by = found.by.iter();
+            by.find_map(|by| {
+                let place = by
+                    .field
+                    .spellings()
+                    .iter()
+                    .position(|float| float == name)?;
+                Some((by.output.clone(), place))
+            })
+        };
+        let outputs = names.iter().map(place).collect::<Option<_>>();
+        let mut simulation = self.with_artifact(found.artifact);
+        simulation.settings.steps = Some(found.steps);
+        let block = Block {
+            simulation,
+            outputs: outputs.expect("each name is that of a float, as `directions` has found"),
+        };
+        Ok((block, steps))
     }
 
     /// The same simulation, which keeps outputs and nothing else.
@@ -233,11 +267,7 @@ impl Simulation {
     /// As of [`Simulation::differentiate`], and [`Error::OutputsNotKept`].
     pub(crate) fn values_of(&self, run: &Run, output: &str) -> Result<Vec<f32>, Error> {
         let (column, place) = self.output_value(output)?;
-        let at = Rows {
-            place,
-            agents: run.report().agents as usize,
-        };
-        Ok(at.all(run.output::<f32>(&column)?))
+        column_values(run, &column, place)
     }
 
     /// Another program with the values and options of this simulation, which keeps outputs.
@@ -375,36 +405,18 @@ impl Differentiated {
 
     /// [`Simulation::set_backend`] for the next evaluations.
     pub fn set_backend(&mut self, backend: Backend) {
-        if let Programs::Reverse(backward) = &mut self.programs {
-            backward.forget_backends();
-        }
         self.simulations()
             .for_each(|simulation| simulation.set_backend(backend));
     }
 
     fn simulations(&mut self) -> impl Iterator<Item = &mut Simulation> {
-        let blocks = match &mut self.programs {
-            Programs::Forward(blocks) => blocks.as_mut_slice(),
-            Programs::Reverse(_) => &mut [],
-        };
-        let blocks = blocks.iter_mut().map(|block| &mut block.simulation);
+        let blocks = self.programs.iter_mut().map(|block| &mut block.simulation);
         std::iter::once(&mut self.base).chain(blocks)
     }
 
     /// The mode that is used: forward or reverse.
     pub fn mode(&self) -> GradientMode {
-        match self.programs {
-            Programs::Forward(_) => GradientMode::Forward,
-            Programs::Reverse(_) => GradientMode::Reverse,
-        }
-    }
-
-    /// How many programs compute the derivatives.
-    fn count(&self) -> usize {
-        match &self.programs {
-            Programs::Forward(blocks) => blocks.len(),
-            Programs::Reverse(_) => 3,
-        }
+        self.mode
     }
 
     /// The mean or the sum of the output over all agents, and its derivatives. They are computed in `f32`
@@ -432,12 +444,18 @@ impl Differentiated {
                     standard_error,
                     slopes: Vec::new(),
                     agents: report.agents,
-                    steps: report.steps,
+                    steps: self.steps.unwrap_or(report.steps),
                     mode: self.mode(),
-                    programs: self.count(),
+                    programs: self.programs.len(),
                     device: report.backend.clone(),
+                    run_seconds: 0.0,
+                    gpu_seconds: None,
                 }
             });
+            all.run_seconds += report.run_seconds;
+            if let Some(seconds) = report.telemetry.gpu_seconds {
+                *all.gpu_seconds.get_or_insert(0.0) += seconds;
+            }
             for values in columns {
                 let (value, standard_error) = whole(values);
                 all.slopes.push(Slope {
@@ -508,31 +526,19 @@ impl Differentiated {
         control: &Control<'_>,
         mut each: impl FnMut(usize, Results) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let blocks = match &self.programs {
-            Programs::Forward(blocks) => blocks,
-            Programs::Reverse(backward) => {
-                return each(0, self.run_backward(backward, control)?);
-            }
-        };
-        let count = blocks.len();
-        for (number, block) in blocks.iter().enumerate() {
+        if self.steps.is_some() {
+            self.base.check_tables()?;
+        }
+        let count = self.programs.len();
+        for (number, block) in self.programs.iter().enumerate() {
             let run = control.part(number, count, |control| block.simulation.run_with(&control))?;
-            let names = std::iter::once(&self.column.0).chain(&block.outputs);
-            let columns = names
-                .map(|name| self.column_values(&run, name))
+            let columns = std::iter::once(&self.column).chain(&block.outputs);
+            let columns = columns
+                .map(|(name, place)| column_values(&run, name, *place))
                 .collect::<Result<_, _>>()?;
             each(number, Results { run, columns })?;
         }
         Ok(())
-    }
-
-    /// By agent: the value that is differentiated, or a derivative of it.
-    fn column_values(&self, run: &Run, name: &str) -> Result<Vec<f32>, Error> {
-        let at = Rows {
-            place: self.column.1,
-            agents: run.report().agents as usize,
-        };
-        Ok(at.all(run.output::<f32>(name)?))
     }
 
     /// Finds the first agent with a value that is not finite.
@@ -559,6 +565,15 @@ impl Differentiated {
             count: all.iter().filter(|value| !value.is_finite()).count() as u64,
         })
     }
+}
+
+/// By agent: a value of an output.
+fn column_values(run: &Run, name: &str, place: usize) -> Result<Vec<f32>, Error> {
+    let at = Rows {
+        place,
+        agents: run.report().agents as usize,
+    };
+    Ok(at.all(run.output::<f32>(name)?))
 }
 
 /// What a block's run gave: by agent the output, and its derivatives.

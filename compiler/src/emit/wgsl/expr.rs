@@ -58,12 +58,28 @@ impl<'a> Writer<'a> {
                 self.out.push_str(name);
                 self.arguments(args);
             }
-            Expr::RandomWord { owner, number } => {
+            Expr::RandomWord {
+                owner,
+                number,
+                step,
+            } => {
                 self.push("random_word(");
-                self.out.push_str(match owner {
-                    Owner::Agent => &self.own.key,
-                    Owner::World => &self.own.world.key,
-                });
+                match step {
+                    None => self.out.push_str(match owner {
+                        Owner::Agent => &self.own.key,
+                        Owner::World => &self.own.world.key,
+                    }),
+                    Some(step) => {
+                        self.push("step_key(");
+                        self.out.push_str(match owner {
+                            Owner::Agent => &self.own.stream,
+                            Owner::World => &self.own.world.stream,
+                        });
+                        self.push(", ");
+                        self.expr(*step, Level::Lowest);
+                        self.push(")");
+                    }
+                }
                 self.push(", ");
                 self.expr(*number, Level::Lowest);
                 self.push(")");

@@ -3,9 +3,10 @@
 //! For `y = f(a, b)` the adjoint of `y` times `∂f/∂a` is added to that of `a` (Griewank and Walther,
 //! *Evaluating Derivatives*, 2nd edition, 2008, section 3.2). An adjoint that is exactly zero adds nothing,
 //! whatever the derivative is: where the value was not used, as in the branch of a `select` that was not
-//! taken, `f` may have been infinite or NaN there.
+//! taken, `f` may have been infinite or NaN there. The *guards* for that cost as much as the rest. Without
+//! them the only other result is NaN, so that whoever finds none needs none.
 
-use super::record::Sweep;
+use super::record::{Guards, Sweep};
 use crate::{
     builtin::BuiltinId,
     gradient::{Refused, forward::Atom, refused, rules},
@@ -49,6 +50,23 @@ impl Node {
         matches!(self, Node::Fixed(_))
     }
 
+    /// What the operation adds to a variable, or subtracts from it; none if it does anything else.
+    pub(super) fn added_to(&self, to: VarId, place: Option<Atom>) -> Option<(&Node, bool)> {
+        let Node::Operation { expr, operands, .. } = self else {
+            return None;
+        };
+        let (Expr::Binary(op, ..), [left, right]) = (expr, operands.as_slice()) else {
+            return None;
+        };
+        let is_it = |node: &Node| matches!(node, Node::Leaf { var, index, .. } if *var == to && *index == place);
+        match op {
+            BinaryOp::Add if is_it(left) => Some((right, false)),
+            BinaryOp::Add if is_it(right) => Some((left, false)),
+            BinaryOp::Subtract if is_it(left) => Some((right, true)),
+            _ => None,
+        }
+    }
+
     /// Is anything but sums in it?
     fn multiplies(&self) -> bool {
         let Node::Operation { expr, operands, .. } = self else {
@@ -68,8 +86,28 @@ impl Node {
 struct Adjoint {
     value: Atom,
     ty: Type,
+    /// Is the adjoint the negative of the value? No operation computes it then: it is subtracted in the end.
+    negative: bool,
     /// May it be zero, so that what it is multiplied by may be infinite or NaN?
     may_vanish: bool,
+}
+
+impl Adjoint {
+    /// Its negative.
+    fn negated(self) -> Adjoint {
+        Adjoint {
+            negative: !self.negative,
+            ..self
+        }
+    }
+
+    /// The same, which may be zero.
+    fn vanishing(self) -> Adjoint {
+        Adjoint {
+            may_vanish: true,
+            ..self
+        }
+    }
 }
 
 const ADD: BinaryOp = BinaryOp::Add;
@@ -77,19 +115,20 @@ const TIMES: BinaryOp = BinaryOp::Multiply;
 const OVER: BinaryOp = BinaryOp::Divide;
 
 impl Sweep<'_> {
-    /// The way back of an expression whose value has this adjoint.
-    pub(super) fn back(&mut self, node: &Node, adjoint: Atom) -> Block {
+    /// The way back of an expression whose value has this adjoint, or its negative.
+    pub(super) fn back(&mut self, node: &Node, adjoint: Atom, negative: bool) -> Block {
         let outer = std::mem::take(&mut self.block);
         let ty = self.type_of(node.atom());
         let is_vector = ty.is_vector();
         let adjoint = Adjoint {
             value: adjoint,
             ty,
+            negative,
             may_vanish: is_vector,
         };
         self.pass(node, adjoint);
         let out = std::mem::replace(&mut self.block, outer);
-        if out.is_empty() || is_vector || !node.multiplies() {
+        if out.is_empty() || is_vector || !node.multiplies() || !self.guards() {
             return out;
         }
         let condition = self.write(adjoint.value);
@@ -99,6 +138,17 @@ impl Sweep<'_> {
             accept: out,
             reject: Block::new(),
         }]
+    }
+
+    /// Is a guard to be written here?
+    fn guards(&mut self) -> bool {
+        match &mut self.guards {
+            Guards::On(count) => {
+                *count += 1;
+                true
+            }
+            Guards::Off => false,
+        }
     }
 
     fn type_of(&self, atom: Atom) -> Type {
@@ -121,7 +171,11 @@ impl Sweep<'_> {
                 if let Some(&bar) = self.bars.get(var) {
                     let before = self.element(bar, *index);
                     let more = self.write(adjoint.value);
-                    let value = self.add(Expr::Binary(ADD, before, more));
+                    let op = match adjoint.negative {
+                        true => BinaryOp::Subtract,
+                        false => ADD,
+                    };
+                    let value = self.add(Expr::Binary(op, before, more));
                     self.assign(bar, *index, value);
                 }
             }
@@ -135,23 +189,22 @@ impl Sweep<'_> {
         }
     }
 
-    /// Passes an expression on to an operand, as one number if that is one.
-    fn give(&mut self, node: &Node, value: ExprId, may_vanish: bool) {
+    /// Passes an expression on to an operand, as one number if that is one; it comes `from` the adjoint of the
+    /// operation, and has its sign.
+    fn give(&mut self, node: &Node, value: ExprId, from: Adjoint) {
         if node.is_fixed() {
             return;
         }
         let ty = self.type_of(node.atom());
         let value = self.reduced(value, ty);
         let value = Atom::Var(self.bind("part", value));
-        let may_vanish = may_vanish || ty.is_vector();
-        self.pass(
-            node,
-            Adjoint {
-                value,
-                ty,
-                may_vanish,
-            },
-        );
+        let adjoint = Adjoint {
+            value,
+            ty,
+            may_vanish: from.may_vanish || ty.is_vector(),
+            ..from
+        };
+        self.pass(node, adjoint);
     }
 
     /// The sum of a vector's components, where a number is due.
@@ -191,11 +244,12 @@ impl Sweep<'_> {
             value,
             ty,
             may_vanish,
+            ..
         } = adjoint;
         let mut one = |sweep: &mut Self, component: Option<u8>| {
             let own = sweep.component(value, component);
             let product = factor(sweep, own, component);
-            if !may_vanish {
+            if !may_vanish || !sweep.guards() {
                 return product;
             }
             let ty = sweep.program.type_of(product);
@@ -221,6 +275,9 @@ impl Sweep<'_> {
 
     /// Zero where all components of the adjoint are, else the value.
     fn unless_zero(&mut self, adjoint: Adjoint, value: ExprId) -> ExprId {
+        if !self.guards() {
+            return value;
+        }
         let mut condition = None;
         for component in 0..adjoint.ty.components() as u8 {
             let own = self.component(adjoint.value, Some(component));
@@ -240,27 +297,22 @@ impl Sweep<'_> {
         })
     }
 
-    fn negative(&mut self, value: ExprId) -> ExprId {
-        self.add(Expr::Unary(UnaryOp::Negate, value))
-    }
-
     fn operation(&mut self, expr: &Expr, operands: &[Node], result: VarId, adjoint: Adjoint) {
         match expr {
             Expr::Swizzle { components, .. } => self.swizzle(components, &operands[0], adjoint),
             Expr::Compose(_) => {
                 for (component, operand) in (0..).zip(operands) {
                     let part = self.component(adjoint.value, Some(component));
-                    self.give(operand, part, true);
+                    self.give(operand, part, adjoint.vanishing());
                 }
             }
             Expr::Splat { .. } | Expr::Convert { .. } | Expr::Unary(UnaryOp::Fence, _) => {
                 let value = self.write(adjoint.value);
-                self.give(&operands[0], value, adjoint.may_vanish);
+                self.give(&operands[0], value, adjoint);
             }
             Expr::Unary(..) => {
                 let value = self.write(adjoint.value);
-                let value = self.negative(value);
-                self.give(&operands[0], value, adjoint.may_vanish);
+                self.give(&operands[0], value, adjoint.negated());
             }
             Expr::Binary(op, ..) => self.binary(*op, operands, result, adjoint),
             Expr::Select { .. } => self.select(operands, adjoint),
@@ -296,7 +348,7 @@ impl Sweep<'_> {
             parts.push(sum.unwrap_or_else(|| self.add(Expr::Literal(Value::F32(0.0)))));
         }
         let value = self.add(Expr::Compose(parts));
-        self.give(operand, value, true);
+        self.give(operand, value, adjoint.vanishing());
     }
 
     /// The adjoint to the side that was taken, zero to the other one.
@@ -314,7 +366,7 @@ impl Sweep<'_> {
                 accept,
                 reject,
             });
-            self.give(operand, value, true);
+            self.give(operand, value, adjoint.vanishing());
         }
     }
 
@@ -326,12 +378,13 @@ impl Sweep<'_> {
         match op {
             BinaryOp::Add | BinaryOp::Subtract => {
                 let value = self.write(adjoint.value);
-                self.give(left, value, adjoint.may_vanish);
-                let mut value = self.write(adjoint.value);
-                if op == BinaryOp::Subtract {
-                    value = self.negative(value);
-                }
-                self.give(right, value, adjoint.may_vanish);
+                self.give(left, value, adjoint);
+                let value = self.write(adjoint.value);
+                let of_right = match op {
+                    BinaryOp::Subtract => adjoint.negated(),
+                    _ => adjoint,
+                };
+                self.give(right, value, of_right);
             }
             BinaryOp::Multiply => {
                 for (node, other) in [(left, b), (right, a)] {
@@ -342,7 +395,7 @@ impl Sweep<'_> {
                         let other = sweep.component(other, component);
                         sweep.add(Expr::Binary(TIMES, own, other))
                     });
-                    self.give(node, value, adjoint.may_vanish);
+                    self.give(node, value, adjoint);
                 }
             }
             BinaryOp::Divide => self.divide(left, right, result, adjoint),
@@ -375,14 +428,13 @@ impl Sweep<'_> {
             ..adjoint
         };
         let value = self.write(part.value);
-        self.give(left, value, adjoint.may_vanish);
+        self.give(left, value, adjoint);
         if !right.is_fixed() {
             let value = self.scaled(part, |sweep, own, component| {
                 let quotient = sweep.component(Atom::Var(result), component);
-                let product = sweep.add(Expr::Binary(TIMES, own, quotient));
-                sweep.negative(product)
+                sweep.add(Expr::Binary(TIMES, own, quotient))
             });
-            self.give(right, value, adjoint.may_vanish);
+            self.give(right, value, adjoint.negated());
         }
     }
 
@@ -390,7 +442,7 @@ impl Sweep<'_> {
     fn remainder(&mut self, left: &Node, right: &Node, adjoint: Adjoint) {
         let (a, b) = (left.atom(), right.atom());
         let value = self.write(adjoint.value);
-        self.give(left, value, adjoint.may_vanish);
+        self.give(left, value, adjoint);
         if !right.is_fixed() {
             let value = self.scaled(adjoint, |sweep, own, component| {
                 let a = sweep.component(a, component);
@@ -398,10 +450,9 @@ impl Sweep<'_> {
                 let quotient = sweep.add(Expr::Binary(OVER, a, b));
                 let whole = Expr::Builtin(BuiltinId::TRUNC, vec![quotient]);
                 let whole = sweep.add(whole);
-                let product = sweep.add(Expr::Binary(TIMES, own, whole));
-                sweep.negative(product)
+                sweep.add(Expr::Binary(TIMES, own, whole))
             });
-            self.give(right, value, adjoint.may_vanish);
+            self.give(right, value, adjoint.negated());
         }
     }
 
@@ -417,7 +468,7 @@ impl Sweep<'_> {
             };
             if text == "1.0" {
                 let value = self.write(adjoint.value);
-                self.give(operand, value, adjoint.may_vanish);
+                self.give(operand, value, adjoint);
                 continue;
             }
             let of_operand = self.type_of(operand.atom());
@@ -438,8 +489,11 @@ impl Sweep<'_> {
                 sweep.add(Expr::Binary(TIMES, slope, own))
             });
             // A derivative that is 0 on one side: the operand may have had any value.
-            let may_vanish = adjoint.may_vanish || text.contains("select(");
-            self.give(operand, value, may_vanish);
+            let adjoint = match text.contains("select(") {
+                true => adjoint.vanishing(),
+                false => adjoint,
+            };
+            self.give(operand, value, adjoint);
         }
     }
 
@@ -482,7 +536,7 @@ impl Sweep<'_> {
                     let args = vec![self.write(first), self.write(second)];
                     let value = self.add(Expr::Builtin(id, args));
                     let value = self.unless_zero(adjoint, value);
-                    self.give(node, value, true);
+                    self.give(node, value, adjoint.vanishing());
                 }
             }
             // n' = (v' - n (n · v')) / |v|, a symmetric map
@@ -497,7 +551,7 @@ impl Sweep<'_> {
                 let length = self.add(Expr::Builtin(BuiltinId::LENGTH, vec![v]));
                 let value = self.add(Expr::Binary(OVER, across, length));
                 let value = self.unless_zero(adjoint, value);
-                self.give(&operands[0], value, true);
+                self.give(&operands[0], value, adjoint.vanishing());
             }
             _ => {
                 let message = format!(

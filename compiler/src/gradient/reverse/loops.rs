@@ -254,7 +254,7 @@ impl<'a> Sweep<'a> {
         u64::from(ty.words()) * u64::from(len) * WORD_BYTES
     }
 
-    fn shape(&self, var: VarId) -> (Type, u32) {
+    pub(super) fn shape(&self, var: VarId) -> (Type, u32) {
         let var = &self.source[var];
         match var.len {
             Len::Fixed(count) => (var.ty, count),
@@ -311,7 +311,7 @@ impl<'a> Sweep<'a> {
             let place = self.sum(BinaryOp::Subtract, place, bounds[0]);
             let place = Atom::Var(self.bind("place", place));
             for (outer, saved) in carried.iter().zip(saved) {
-                self.save(outer, *saved, place);
+                self.save(outer.var, *saved, place);
             }
         }
         if let (true, Atom::Var(count)) = (leaves, count) {
@@ -326,34 +326,43 @@ impl<'a> Sweep<'a> {
         self.block.extend(copy);
     }
 
-    /// Saves what an iteration begins with.
-    fn save(&mut self, outer: &Outer, saved: VarId, place: Atom) {
-        let name = self.named(outer.var);
-        let Len::Fixed(count) = self.source[outer.var].len else {
+    /// Saves what a variable of the source has as number `place` of a table.
+    pub(super) fn save(&mut self, var: VarId, table: VarId, place: Atom) {
+        let name = self.named(var);
+        let Len::Fixed(count) = self.source[var].len else {
             let value = self.add(Expr::Read(name));
-            return self.assign(saved, Some(place), value);
+            return self.assign(table, Some(place), value);
         };
         self.copy(count, |sweep, k| {
             let at = sweep.place(place, count, k);
             let value = sweep.element(name, Some(k));
-            sweep.assign(saved, Some(Atom::Var(at)), value);
+            sweep.assign(table, Some(Atom::Var(at)), value);
         });
     }
 
-    fn restore(&mut self, outer: &Outer, saved: VarId, place: Atom) {
-        let inner = outer.inner;
-        let Len::Fixed(count) = self.source[outer.var].len else {
-            let value = self.element(saved, Some(place));
-            let value = Some(value);
-            return self.block.push(Stmt::Var { var: inner, value });
+    /// Gives `to` what a variable had as number `place` of a table.
+    pub(super) fn fetch(&mut self, to: VarId, var: VarId, table: VarId, place: Atom) {
+        let Len::Fixed(count) = self.source[var].len else {
+            let value = self.element(table, Some(place));
+            return self.assign(to, None, value);
         };
-        let declaration = self.zeros(inner);
-        self.block.push(declaration);
         self.copy(count, |sweep, k| {
             let at = sweep.place(place, count, k);
-            let value = sweep.element(saved, Some(Atom::Var(at)));
-            sweep.assign(inner, Some(k), value);
+            let value = sweep.element(table, Some(Atom::Var(at)));
+            sweep.assign(to, Some(k), value);
         });
+    }
+
+    /// Declares what an iteration began with.
+    fn restore(&mut self, outer: &Outer, saved: VarId, place: Atom) {
+        let inner = outer.inner;
+        if self.source[outer.var].len == Len::One {
+            let value = Some(self.element(saved, Some(place)));
+            return self.block.push(Stmt::Var { var: inner, value });
+        }
+        let declaration = self.zeros(inner);
+        self.block.push(declaration);
+        self.fetch(inner, outer.var, saved, place);
     }
 
     /// Element `k` of the array that was saved as number `place`.
@@ -451,14 +460,26 @@ impl<'a> Sweep<'a> {
         std::mem::replace(&mut self.block, outer)
     }
 
-    /// Reads one variable in place of another.
-    fn rename(&mut self, block: &mut Block, from: VarId, to: VarId) {
+    /// Reads and assigns one variable in place of another.
+    pub(super) fn rename(&mut self, block: &mut Block, from: VarId, to: VarId) {
         let mut nodes = Vec::new();
         self.program.each_node_of(block, &mut |id| nodes.push(id));
         for id in nodes {
             if let Some(var) = self.program[id].variable_mut().filter(|var| **var == from) {
                 *var = to;
             }
+        }
+        retarget(block, from, to);
+    }
+}
+
+fn retarget(block: &mut Block, from: VarId, to: VarId) {
+    for stmt in block {
+        if let Some(var) = stmt.target_mut().filter(|var| **var == from) {
+            *var = to;
+        }
+        for inner in stmt.blocks_mut() {
+            stacker::maybe_grow(32 << 10, 1 << 20, || retarget(inner, from, to));
         }
     }
 }

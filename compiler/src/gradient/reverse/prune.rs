@@ -1,6 +1,7 @@
-//! What nobody needs of a block: the derivative of a sum reads no value of it, so nothing has to save them.
+//! What nobody needs of a block: the derivative of a sum reads no value of it, so nothing has to save them;
+//! and what is overwritten before anybody reads it.
 
-use crate::ir::{Block, Program, Stmt, VarId};
+use crate::ir::{Block, Len, Program, Stmt, VarId, VarKind, each_statement};
 use std::collections::{HashMap, HashSet};
 
 /// A statement by its number, in the order of the text.
@@ -35,6 +36,183 @@ pub(super) fn pruned(program: &Program, block: Block, given: &HashSet<VarId>) ->
     }
     let mut next = 0;
     kept(block, &useful, &mut next)
+}
+
+/// The block without assignments to variables of one value that nobody reads before the next one; `live` are
+/// those whose values are read behind the block.
+pub(super) fn without_dead_stores(program: &Program, block: Block, live: &HashSet<VarId>) -> Block {
+    let mut stores = Stores {
+        program,
+        live: live.clone(),
+        at_jump: HashSet::new(),
+    };
+    stores.block(block)
+}
+
+/// A walk from the end of a block to its beginning.
+struct Stores<'a> {
+    program: &'a Program,
+    /// The variables that are read behind this place.
+    live: HashSet<VarId>,
+    /// Those that are read where a jump of the loop around leads.
+    at_jump: HashSet<VarId>,
+}
+
+impl Stores<'_> {
+    fn block(&mut self, block: Block) -> Block {
+        let mut out = Vec::new();
+        for stmt in block.into_iter().rev() {
+            out.extend(self.stmt(stmt));
+        }
+        out.reverse();
+        out
+    }
+
+    fn read(&mut self, stmt: &Stmt) {
+        let program = self.program;
+        let nodes = program.nodes_of(stmt);
+        self.live
+            .extend(nodes.filter_map(|id| program[id].variable()));
+    }
+
+    fn stmt(&mut self, mut stmt: Stmt) -> Option<Stmt> {
+        match &mut stmt {
+            Stmt::Assign { var, .. } => {
+                if !self.live.remove(var) {
+                    return None;
+                }
+            }
+            Stmt::Break | Stmt::Continue => self.live.clone_from(&self.at_jump),
+            Stmt::If { accept, reject, .. } => {
+                let behind = self.live.clone();
+                *accept = self.inner(std::mem::take(accept));
+                let first = std::mem::replace(&mut self.live, behind);
+                *reject = self.inner(std::mem::take(reject));
+                self.live.extend(first);
+            }
+            Stmt::For { body, .. } => {
+                // Whatever an iteration reads may be read by the next one, but for what it declares.
+                let program = self.program;
+                let around = self.at_jump.clone();
+                let (mut read, mut own) = (HashSet::new(), HashSet::new());
+                program.each_node_of(body, &mut |id| read.extend(program[id].variable()));
+                each_statement(body, &mut |stmt| {
+                    if let Stmt::Let { var, .. } | Stmt::Var { var, .. } = stmt {
+                        own.insert(*var);
+                    }
+                });
+                self.live.extend(read.difference(&own));
+                self.at_jump.clone_from(&self.live);
+                let behind = self.live.clone();
+                *body = self.inner(std::mem::take(body));
+                self.live.extend(behind);
+                self.at_jump = around;
+            }
+            Stmt::Let { .. }
+            | Stmt::Var { .. }
+            | Stmt::AssignElement { .. }
+            | Stmt::Stop
+            | Stmt::Return(_) => {}
+        }
+        self.read(&stmt);
+        Some(stmt)
+    }
+
+    fn inner(&mut self, block: Block) -> Block {
+        stacker::maybe_grow(32 << 10, 1 << 20, || self.block(block))
+    }
+}
+
+/// The block in which variables of one value are names, if they are assigned once and read in that block
+/// alone: those that were declared for the whole of it, and whose values the way back does not read.
+pub(super) fn with_names(program: &mut Program, block: Block) -> Block {
+    let mut places = Places::default();
+    places.look(program, &block);
+    let is_name = |var: VarId| {
+        let place = places.of.get(&var)?;
+        let (assigned, end) = place.assigned?;
+        let within = |read: &Number| assigned < *read && *read <= end;
+        (place.assignments == 1 && place.declared && place.reads.iter().all(within)).then_some(var)
+    };
+    let names: HashSet<VarId> = places.of.keys().copied().filter_map(is_name).collect();
+    for var in &names {
+        program[*var].kind = VarKind::Let;
+    }
+    named_at_once(block, &names)
+}
+
+/// Where variables are assigned and read.
+#[derive(Default)]
+struct Places {
+    of: HashMap<VarId, Place>,
+    next: Number,
+}
+
+#[derive(Default)]
+struct Place {
+    /// Has it a declaration, in the block itself?
+    declared: bool,
+    assignments: u32,
+    /// Its assignment, and the end of the block in which that stands.
+    assigned: Option<(Number, Number)>,
+    /// The first and the last statement that reads it.
+    reads: Vec<Number>,
+}
+
+impl Places {
+    fn look(&mut self, program: &Program, block: &Block) {
+        let mut own = Vec::new();
+        for stmt in block {
+            let number = self.next;
+            self.next += 1;
+            for var in program
+                .nodes_of(stmt)
+                .filter_map(|id| program[id].variable())
+            {
+                let reads = &mut self.of.entry(var).or_default().reads;
+                reads.truncate(1);
+                reads.push(number);
+            }
+            match stmt {
+                Stmt::Var { var, .. } => {
+                    let single = program[*var].len == Len::One;
+                    self.of.entry(*var).or_default().declared = single;
+                }
+                Stmt::Assign { var, .. } => {
+                    let place = self.of.entry(*var).or_default();
+                    place.assignments += 1;
+                    own.push((*var, number));
+                }
+                _ => {}
+            }
+            for inner in stmt.blocks() {
+                stacker::maybe_grow(32 << 10, 1 << 20, || self.look(program, inner));
+            }
+        }
+        for (var, number) in own {
+            if let Some(place) = self.of.get_mut(&var) {
+                place.assigned = Some((number, self.next - 1));
+            }
+        }
+    }
+}
+
+fn named_at_once(block: Block, names: &HashSet<VarId>) -> Block {
+    let mut out = Vec::new();
+    for mut stmt in block {
+        for inner in stmt.blocks_mut() {
+            let block = std::mem::take(inner);
+            *inner = stacker::maybe_grow(32 << 10, 1 << 20, || named_at_once(block, names));
+        }
+        match stmt {
+            Stmt::Var { var, .. } if names.contains(&var) => {}
+            Stmt::Assign { var, value } if names.contains(&var) => {
+                out.push(Stmt::Let { var, value });
+            }
+            other => out.push(other),
+        }
+    }
+    out
 }
 
 /// The variables that a block reads or assigns.

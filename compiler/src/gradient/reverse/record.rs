@@ -43,6 +43,17 @@ pub(super) struct Sweep<'a> {
     pub(super) rests: Vec<&'a [Stmt]>,
     pub(super) here: Span,
     pub(super) refused: Option<Refused>,
+    /// Does an adjoint that is zero add nothing, whatever it is multiplied by? See [`super::adjoint`].
+    pub(super) guards: Guards,
+}
+
+/// Whether adjoints that may be zero are looked at before they are multiplied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Guards {
+    /// They are; and how often.
+    On(u32),
+    /// They are not.
+    Off,
 }
 
 impl<'a> Sweep<'a> {
@@ -61,6 +72,7 @@ impl<'a> Sweep<'a> {
             rests: Vec::new(),
             here: Span::default(),
             refused: None,
+            guards: Guards::On(0),
         }
     }
 
@@ -90,7 +102,7 @@ impl<'a> Sweep<'a> {
                 && self.active.contains(var)
             {
                 let bar = self.bar(*var, VarKind::Local);
-                back.push(self.zeros(bar));
+                back.push(self.no_adjoint(bar));
             }
         }
         let mut ways = Vec::new();
@@ -137,6 +149,18 @@ impl<'a> Sweep<'a> {
         Stmt::Var { var, value }
     }
 
+    /// The declaration of an adjoint to which nothing is added yet.
+    pub(super) fn no_adjoint(&mut self, bar: VarId) -> Stmt {
+        let mut declaration = self.zeros(bar);
+        if let Stmt::Var {
+            value: Some(zero), ..
+        } = &mut declaration
+        {
+            *zero = self.add(Expr::Literal(nothing(self.program[bar].ty)));
+        }
+        declaration
+    }
+
     /// Writes a statement; returns its way back.
     fn stmt(&mut self, stmt: &'a Stmt) -> Block {
         match stmt {
@@ -146,7 +170,7 @@ impl<'a> Sweep<'a> {
                 let name = self.name(&self.source[*var].name.clone(), atom);
                 self.names.insert(*var, name);
                 match self.bars.get(var).filter(|_| self.active.contains(var)) {
-                    Some(bar) => self.back(&node, Atom::Var(*bar)),
+                    Some(bar) => self.back(&node, Atom::Var(*bar), false),
                     None => Block::new(),
                 }
             }
@@ -157,7 +181,7 @@ impl<'a> Sweep<'a> {
                 self.names.insert(*var, fresh);
                 match (node, self.bars.get(var)) {
                     (Some(node), Some(bar)) if self.active.contains(var) => {
-                        self.back(&node, Atom::Var(*bar))
+                        self.back(&node, Atom::Var(*bar), false)
                     }
                     (Some(_), _) | (None, _) => Block::new(),
                 }
@@ -247,10 +271,15 @@ impl<'a> Sweep<'a> {
         let ty = self.source[var].ty;
         let now = self.element(bar, index);
         let now = self.bind("bar", now);
-        let value = self.add(Expr::Literal(Value::zero(ty)));
-        self.assign(bar, index, value);
+        let added = node.added_to(var, index);
+        if added.is_none() {
+            let value = self.add(Expr::Literal(nothing(ty)));
+            self.assign(bar, index, value);
+        }
         let mut out = std::mem::replace(&mut self.block, outer);
-        out.extend(self.back(node, Atom::Var(now)));
+        // The adjoint of a variable that something is added to stays.
+        let (node, negative) = added.unwrap_or((node, false));
+        out.extend(self.back(node, Atom::Var(now), negative));
         out
     }
 
@@ -441,5 +470,16 @@ pub(super) fn is_constant(kind: VarKind) -> bool {
         | VarKind::Record
         | VarKind::WorldRecord
         | VarKind::Local => false,
+    }
+}
+
+/// What anything may be added to without a change: the optimiser leaves such a sum out.
+fn nothing(ty: Type) -> Value {
+    match ty {
+        Type::F32 => Value::F32(-0.0),
+        Type::Vec2 => Value::Vec2([-0.0; 2]),
+        Type::Vec3 => Value::Vec3([-0.0; 3]),
+        Type::Vec4 => Value::Vec4([-0.0; 4]),
+        Type::I32 | Type::U32 | Type::Bool => Value::zero(ty),
     }
 }

@@ -1,14 +1,14 @@
 //! Programs without jumps and calls, the form that is differentiated backwards.
 //!
-//! Functions with a float result are written out where they are called. `break`, `continue`, `stop` and
+//! Functions with a float result, and those that ask for the step, are written out where they are called. `break`, `continue`, `stop` and
 //! `return` become flags: what follows a statement that may jump is under a condition, or in the other branch
 //! of the `if` that jumps. One `break` is left in a loop that may end early: the last statement of its body.
 
 use crate::gradient::rules::Copy;
 use crate::{
     ir::{
-        BinaryOp, Block, Expr, ExprId, FunctionId, Len, Program, Stmt, Type, UnaryOp, Value, Var,
-        VarId, VarKind, any_statement,
+        BinaryOp, Block, Expr, ExprId, FunctionId, Launch, Len, Program, Stmt, Type, UnaryOp,
+        Value, Var, VarId, VarKind, any_statement,
     },
     span::Span,
 };
@@ -23,6 +23,7 @@ pub(super) fn straightened(
     let mut straight = Straight {
         source,
         program: into,
+        written: written(source),
     };
     let stops = any_statement(block, &|stmt| matches!(stmt, Stmt::Stop));
     let stopped = stops.then(|| straight.local("stopped", Type::Bool));
@@ -51,6 +52,28 @@ struct Jumps {
 struct Straight<'a> {
     source: &'a Program,
     program: &'a mut Program,
+    /// The functions that are written out.
+    written: Vec<bool>,
+}
+
+/// By function: is it written out?
+fn written(source: &Program) -> Vec<bool> {
+    let mut asks: Vec<bool> = Vec::new();
+    for function in &source.functions {
+        let mut own = false;
+        source.each_node_of(&function.body, &mut |id| {
+            own |= match &source[id] {
+                Expr::Launch(number) => *number == Launch::Step,
+                Expr::Call(inner, _) => asks[inner.0 as usize],
+                _ => false,
+            };
+        });
+        asks.push(own);
+    }
+    let functions = asks.into_iter().zip(&source.functions);
+    functions
+        .map(|(asks, function)| asks || function.result.is_float())
+        .collect()
 }
 
 /// Flags that a statement may set.
@@ -232,10 +255,10 @@ impl Straight<'_> {
         flags
     }
 
-    /// An expression in which no function with a float result is called.
+    /// An expression in which no function that is written out is called.
     fn without_calls(&mut self, id: ExprId, out: &mut Block) -> ExprId {
         let calls = |id: ExprId| match &self.program[id] {
-            Expr::Call(function, _) => self.source[*function].result.is_float(),
+            Expr::Call(function, _) => self.written[function.0 as usize],
             Expr::Literal(_)
             | Expr::Launch(_)
             | Expr::Rows(_)
@@ -263,7 +286,7 @@ impl Straight<'_> {
             stacker::maybe_grow(64 << 10, 1 << 20, || self.without_calls(operand, out))
         });
         if let Expr::Call(function, args) = &expr
-            && self.source[*function].result.is_float()
+            && self.written[function.0 as usize]
         {
             let result = self.written_out(*function, args, out);
             expr = Expr::Read(result);

@@ -338,7 +338,7 @@ impl<'a, F: Fn() -> bool, R: Real> Lane<'a, F, R> {
             Expr::AcrossWorld { .. } => {
                 panic!("internal error: agents are combined where each goes its own way")
             }
-            Expr::RandomWord { owner, .. } => self.random_word(*owner),
+            Expr::RandomWord { owner, step, .. } => self.random_word(*owner, step.is_some()),
             Expr::AcrossLanes { .. } => {
                 panic!("internal error: lanes are combined where each goes its own way")
             }
@@ -355,11 +355,18 @@ impl<'a, F: Fn() -> bool, R: Real> Lane<'a, F, R> {
         }
     }
 
-    fn random_word(&mut self, owner: Owner) {
+    fn random_word(&mut self, owner: Owner, names_step: bool) {
         let generator = self.launch.generator;
-        let key = match owner {
-            Owner::Agent => self.step_key,
-            Owner::World => self.world_step_key,
+        let (stream, of_step) = match owner {
+            Owner::Agent => (self.agent_key, self.step_key),
+            Owner::World => (self.world_key, self.world_step_key),
+        };
+        let key = match names_step {
+            true => match self.pop() {
+                Value::U32(step) => generator.step_key(stream, step),
+                other => ill_typed(other),
+            },
+            false => of_step,
         };
         self.apply(1, |v| match v[0] {
             Value::U32(number) => Value::U32(generator.word(key, number)),

@@ -91,7 +91,7 @@ impl Printer<'_> {
             Expr::Bitcast { to, value } => call(&format!("bits_{}", to.name()), &[*value]),
             Expr::Builtin(id, args) => call(id.row().name, args),
             Expr::Call(id, args) => call(&format!("{}#{}", self.program[*id].name, id.0), args),
-            Expr::RandomWord { owner, number } => call(stream(*owner), &[*number]),
+            Expr::RandomWord { owner, .. } => call(stream(*owner), &self.program[id].operands()),
             Expr::Other { var, index, member } => {
                 let mut pieces = element("world", *member);
                 pieces.push(Piece::Text(".".to_owned()));

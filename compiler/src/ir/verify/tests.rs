@@ -190,6 +190,7 @@ fn sections_keep_to_what_they_may() {
             Expr::RandomWord {
                 owner: Owner::Agent,
                 number,
+                step: None,
             },
             Span::default(),
         );

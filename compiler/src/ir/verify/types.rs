@@ -118,7 +118,11 @@ impl Verifier<'_> {
             }
             Expr::Builtin(builtin, args) => self.builtin(*builtin, args),
             Expr::Call(function, args) => self.call(*function, args),
-            Expr::RandomWord { owner, number } => self.random_word(*owner, *number),
+            Expr::RandomWord {
+                owner,
+                number,
+                step,
+            } => self.random_word(*owner, *number, *step),
             Expr::Other { var, index, member } => self.other(*var, *index, *member),
             Expr::AcrossWorld { op, value } => self.across_world(*op, *value),
             Expr::AcrossLanes { op, lanes, value } => self.across_lanes(*op, *lanes, *value),
@@ -184,7 +188,12 @@ impl Verifier<'_> {
         Ok(read.ty)
     }
 
-    fn random_word(&self, owner: Owner, number: ExprId) -> Result<Type, String> {
+    fn random_word(
+        &self,
+        owner: Owner,
+        number: ExprId,
+        step: Option<ExprId>,
+    ) -> Result<Type, String> {
         let fine = match self.section {
             Section::Init
             | Section::Phase(_)
@@ -199,6 +208,8 @@ impl Verifier<'_> {
         self.require(fine, "an agent draws in a phase of the world")?;
         let fine = self.ty(number) == Type::U32;
         self.require(fine, "the number of a draw is no u32")?;
+        let fine = step.is_none_or(|step| self.ty(step) == Type::U32);
+        self.require(fine, "the step of a draw is no u32")?;
         Ok(Type::U32)
     }
 

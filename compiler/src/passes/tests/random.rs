@@ -523,6 +523,7 @@ impl Random {
                 self.build.add(Expr::RandomWord {
                     owner: Owner::Agent,
                     number,
+                    step: None,
                 })
             }
             Type::I32 | Type::U32 | Type::Bool => {

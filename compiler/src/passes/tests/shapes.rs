@@ -120,6 +120,7 @@ fn draws_have_literal_numbers() {
         let word = build.add(Expr::RandomWord {
             owner: Owner::Agent,
             number,
+            step: None,
         });
         let word = build.add(Expr::Convert {
             to: Type::F32,

@@ -26,6 +26,7 @@ use super::{
     },
 };
 use analysis::Analysis;
+use call::drawn_steps;
 use sim_compiler::{
     ir::{self, Block, Owner, VarId},
     manifest::Manifest,
@@ -128,6 +129,10 @@ struct Compiler<'p> {
     alone: bool,
     /// The keys of the step of agents and of worlds, while a part with their draws is compiled.
     step_keys: [Option<[Register; 2]>; 2],
+    /// The names of steps that draws name.
+    drawn_steps: HashSet<(Owner, VarId)>,
+    /// The keys of those in scope.
+    keys_of_names: HashMap<(Owner, VarId), [Register; 2]>,
     /// By variable that other agents read: the first column of its copies.
     columns: HashMap<VarId, u32>,
     /// The number of columns.
@@ -234,6 +239,8 @@ impl<'p> Compiler<'p> {
             world: None,
             alone: false,
             step_keys: [None; 2],
+            drawn_steps: drawn_steps(program),
+            keys_of_names: HashMap::new(),
             columns: HashMap::new(),
             column_count: 0,
             reads: Vec::new(),

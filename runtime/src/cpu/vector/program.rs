@@ -234,6 +234,13 @@ pub struct AgentArray {
     pub part: u32,
 }
 
+impl AgentArray {
+    /// Is the register one of its words?
+    pub(super) fn holds(&self, register: Register) -> bool {
+        (self.first..self.first + self.length * self.stride).contains(&register)
+    }
+}
+
 /// A word of an agent's row in storage, and its register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stored {

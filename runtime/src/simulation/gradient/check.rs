@@ -1,6 +1,6 @@
 //! Derivatives beside central differences in `f64`, on the reference interpreter, with the same draws.
 
-use super::{Differentiated, Programs, Rows};
+use super::{Differentiated, GradientMode, Rows};
 use crate::{control::Control, error::Error, simulation::floats::Float, walk::DoubleRun};
 use sim_compiler::manifest::Param;
 
@@ -96,10 +96,10 @@ impl Differentiated {
     pub fn check(&self, agents: u32, control: &Control<'_>) -> Result<GradientCheck, Error> {
         // In `f64` derivatives are computed by forward mode, whatever the mode of the run.
         let made;
-        let blocks = match &self.programs {
-            Programs::Forward(blocks) => blocks,
-            Programs::Reverse(_) => {
-                made = self.base.forward(&self.column.0, &self.wrt)?;
+        let blocks = match self.mode {
+            GradientMode::Forward | GradientMode::Auto => &self.programs,
+            GradientMode::Reverse => {
+                made = self.base.forward(&self.column, &self.wrt)?;
                 &made
             }
         };
@@ -130,7 +130,8 @@ impl Differentiated {
             let run = control.part(1 + number, runs, |control| {
                 block.simulation.run_double(&sample, &control)
             })?;
-            double.extend(block.outputs.iter().map(|name| self.column_of(&run, name)));
+            let outputs = block.outputs.iter();
+            double.extend(outputs.map(|(name, _)| self.column_of(&run, name)));
             chosen.clone_from(&run.agents);
         }
         let mut checked = Vec::new();

@@ -96,6 +96,7 @@ impl Build {
         self.expr(Expr::RandomWord {
             owner: Owner::Agent,
             number,
+            step: None,
         })
     }
 

@@ -62,25 +62,29 @@ impl Compiler<'_> {
         if self.generator != Generator::KeyedHash {
             return None;
         }
-        let (mut numbers, mut owners) = (Vec::new(), Vec::new());
+        let mut numbers = Vec::new();
+        let mut stream = None;
         for &arg in args {
-            let Expr::RandomWord { owner, number } = self.program[arg] else {
+            let Expr::RandomWord {
+                owner,
+                number,
+                step,
+            } = self.program[arg]
+            else {
                 return None;
             };
             numbers.push(number);
-            owners.push(owner);
+            let (first, of_first) = *stream.get_or_insert((owner, step));
+            if owner != first || !self.is_same_step(step, of_first) {
+                return None;
+            }
         }
-        let [owner, rest @ ..] = &owners[..] else {
-            return None;
-        };
-        if rest.iter().any(|other| other != owner) {
-            return None;
-        }
+        let (owner, step) = stream?;
         let numbers: Vec<Operand> = numbers
             .into_iter()
             .map(|number| self.word(number))
             .collect();
-        let [a, b] = self.key(*owner);
+        let [a, b] = self.key(owner, step);
         Some(Operand::Lanes(match (id, &numbers[..]) {
             (BuiltinId::UNIT, &[n]) => self.lanes(Code::Plain(Plain::DrawUnit), &[a, b, n]),
             (BuiltinId::NORMAL_FROM, &[n, m]) => {
@@ -88,6 +92,18 @@ impl Compiler<'_> {
             }
             _ => return None,
         }))
+    }
+
+    /// Are these surely the same step?
+    fn is_same_step(&self, a: Option<ExprId>, b: Option<ExprId>) -> bool {
+        match (a, b) {
+            (None, None) => true,
+            (Some(a), Some(b)) => {
+                let (a, b) = (&self.program[a], &self.program[b]);
+                a == b && matches!(a, Expr::Read(_) | Expr::Literal(_))
+            }
+            (None, Some(_)) | (Some(_), None) => false,
+        }
     }
 
     fn of_vectors(&mut self, id: BuiltinId, ty: Type, args: &[Parts]) -> Option<Parts> {

@@ -9,9 +9,10 @@ use crate::cpu::vector::{
     program::{Known, Register},
 };
 use sim_compiler::{
-    ir::{Block, Expr, ExprId, FunctionId, Owner, Stmt, any_statement},
+    ir::{Block, Expr, ExprId, FunctionId, Owner, Program, Stmt, VarId, any_statement},
     random::Generator,
 };
+use std::collections::HashSet;
 
 impl Compiler<'_> {
     /// Inlines a call.
@@ -78,9 +79,16 @@ impl Compiler<'_> {
     /// The key of the step of agents or of worlds, if a block draws from their stream.
     pub(super) fn draw_key(&mut self, owner: Owner, block: &Block) -> Option<[Register; 2]> {
         let program = self.program;
-        let mut draws = false;
+        let (mut draws, mut draws_now) = (false, false);
         program.each_node_of(block, &mut |node| {
-            draws |= matches!(program[node], Expr::RandomWord { owner: of, .. } if of == owner);
+            if let Expr::RandomWord {
+                owner: of, step, ..
+            } = &program[node]
+                && *of == owner
+            {
+                draws = true;
+                draws_now |= step.is_none();
+            }
         });
         if !draws {
             return None;
@@ -88,16 +96,37 @@ impl Compiler<'_> {
         let stream = self.stream_of(owner);
         stream.draws = true;
         let keys = stream.keys;
-        if self.generator != Generator::KeyedHash {
+        if !draws_now || self.generator != Generator::KeyedHash {
             return Some(keys);
         }
         let step = Operand::Scalar(self.known(Known::RandomStep));
-        let [a, b] = keys.map(Operand::Lanes);
-        Some([Plain::StepKey0, Plain::StepKey1].map(|plain| {
+        Some(self.key_of(owner, step))
+    }
+
+    /// The key of a step, for the default generator.
+    pub(super) fn key_of(&mut self, owner: Owner, step: Operand) -> [Register; 2] {
+        let [a, b] = self.stream_of(owner).keys.map(Operand::Lanes);
+        [Plain::StepKey0, Plain::StepKey1].map(|plain| {
             let register = self.lanes(Code::Plain(plain), &[a, b, step]);
             self.named[register as usize] = true;
             register
-        }))
+        })
+    }
+
+    /// Computes the keys of a step that has this name, if it is drawn from: once for all draws.
+    pub(super) fn keys_of_name(&mut self, var: VarId) {
+        if self.generator != Generator::KeyedHash {
+            return;
+        }
+        for owner in [Owner::Agent, Owner::World] {
+            if !self.drawn_steps.contains(&(owner, var)) {
+                continue;
+            }
+            if let Place::Value(parts) = self.places[var.0 as usize] {
+                let keys = self.key_of(owner, parts.words[0]);
+                self.keys_of_names.insert((owner, var), keys);
+            }
+        }
     }
 }
 
@@ -109,4 +138,22 @@ fn returns_early(body: &Block) -> bool {
         body
     };
     any_statement(early, &|stmt| matches!(stmt, Stmt::Return(_)))
+}
+
+/// The names of steps that draws name.
+pub(super) fn drawn_steps(program: &Program) -> HashSet<(Owner, VarId)> {
+    let draws = program.exprs.iter().filter_map(|expr| match expr {
+        Expr::RandomWord {
+            owner,
+            step: Some(step),
+            ..
+        } => Some((*owner, *step)),
+        _ => None,
+    });
+    draws
+        .filter_map(|(owner, step)| match program[step] {
+            Expr::Read(var) => Some((owner, var)),
+            _ => None,
+        })
+        .collect()
 }

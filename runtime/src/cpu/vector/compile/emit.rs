@@ -231,6 +231,13 @@ impl Compiler<'_> {
                     self.angles.remove(&to);
                     return;
                 }
+                Instruction::Pick {
+                    to: made, array, ..
+                } if *made == from && !array.holds(to) => {
+                    *made = to;
+                    self.angles.remove(&to);
+                    return;
+                }
                 Instruction::Gather { to: made, .. } if *made == from => {
                     *made = to;
                     self.angles.remove(&to);

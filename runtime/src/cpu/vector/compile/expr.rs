@@ -74,9 +74,13 @@ impl Compiler<'_> {
             }
             Expr::Builtin(builtin, args) => self.builtin(*builtin, args),
             Expr::Call(function, args) => self.call(*function, args),
-            Expr::RandomWord { owner, number } => {
+            Expr::RandomWord {
+                owner,
+                number,
+                step,
+            } => {
                 let number = self.word(*number);
-                Parts::one(self.draw(*owner, number))
+                Parts::one(self.draw(*owner, number, *step))
             }
             Expr::AcrossLanes { .. } => lanes(),
             Expr::Other { var, index, member } => self.other(*var, *index, *member),
@@ -354,19 +358,25 @@ impl Compiler<'_> {
         self.apply(plain, &[operand])
     }
 
-    /// A random word of this step.
-    pub(super) fn draw(&mut self, owner: Owner, number: Operand) -> Operand {
+    /// A random word of the step that the expression names, or of this one.
+    pub(super) fn draw(&mut self, owner: Owner, number: Operand, step: Option<ExprId>) -> Operand {
         match self.generator {
             Generator::KeyedHash => {
-                let [a, b] = self.key(owner);
+                let [a, b] = self.key(owner, step);
                 Operand::Lanes(self.lanes(Code::Plain(Plain::Draw), &[a, b, number]))
             }
             Generator::Philox4x32 => {
-                let [low, high, step] = [Known::SeedLow, Known::SeedHigh, Known::RandomStep]
-                    .map(|known| self.known(known));
+                let [low, high] = [Known::SeedLow, Known::SeedHigh].map(|known| self.known(known));
+                let step = match step {
+                    Some(step) => self.word(step),
+                    None => Operand::Scalar(self.known(Known::RandomStep)),
+                };
                 let to = self.temporary();
                 // The kernel reads the step from its destination.
-                self.spread(to, step);
+                match step {
+                    Operand::Scalar(step) => self.spread(to, step),
+                    Operand::Lanes(from) => self.push(Instruction::Copy { to, from }),
+                }
                 let from = [
                     Operand::Lanes(self.stream_of(owner).number),
                     Operand::Scalar(low),
@@ -379,9 +389,19 @@ impl Compiler<'_> {
         }
     }
 
-    /// The key of the step.
-    pub(super) fn key(&self, owner: Owner) -> [Operand; 2] {
-        (self.step_keys[owner as usize].expect("a part that draws has a key")).map(Operand::Lanes)
+    /// The key of the step that an expression names, or of this one.
+    pub(super) fn key(&mut self, owner: Owner, step: Option<ExprId>) -> [Operand; 2] {
+        let Some(step) = step else {
+            let keys = self.step_keys[owner as usize].expect("a part that draws has a key");
+            return keys.map(Operand::Lanes);
+        };
+        if let Expr::Read(var) = self.program[step]
+            && let Some(keys) = self.keys_of_names.get(&(owner, var))
+        {
+            return keys.map(Operand::Lanes);
+        }
+        let step = self.word(step);
+        self.key_of(owner, step).map(Operand::Lanes)
     }
 }
 

@@ -34,6 +34,9 @@ pub(super) fn in_place(
         Code::Fused(Fused::Then(Term::Mul, Term::Add)) if c == to && a != to && b != to => {
             return Some((Fused::Accumulate, vec![a, b]));
         }
+        Code::Fused(Fused::From(Term::Sub, Term::Mul)) if c == to && a != to && b != to => {
+            return Some((Fused::Deduct, vec![a, b]));
+        }
         _ => return None,
     };
     match term {

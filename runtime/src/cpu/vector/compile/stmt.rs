@@ -72,6 +72,7 @@ impl<'p> Compiler<'p> {
                 let parts = self.value(*value);
                 let parts = self.name(parts);
                 self.places[var.0 as usize] = Place::Value(parts);
+                self.keys_of_name(*var);
             }
             Stmt::Var { var, value } => self.declare_local(*var, *value),
             Stmt::Assign { var, value } => self.assign(*var, *value),
@@ -261,7 +262,11 @@ impl<'p> Compiler<'p> {
         let parts = self.value(value);
         let words: Vec<Register> = (parts.as_slice().iter())
             .map(|&word| {
-                let word = self.settled(word);
+                // Those of a vector may be elements of this array, and change as it is stored.
+                let word = match stride {
+                    1 => word,
+                    _ => self.settled(word),
+                };
                 self.register(word)
             })
             .collect();

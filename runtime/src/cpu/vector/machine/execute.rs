@@ -171,10 +171,15 @@ impl Machine<'_> {
                 mask,
             } => {
                 let to = array.register(self.scalars[index as usize]);
-                for lane in 0..self.count {
-                    if mask == 0 || self.registers.0[mask as usize].all()[lane] != 0 {
-                        let value = self.registers.0[from as usize].all()[lane];
-                        self.registers.0[to as usize].all_mut()[lane] = value;
+                if mask == 0 && to != from {
+                    let [to, from] = self.registers.two(to, from);
+                    to.all_mut()[..self.count].copy_from_slice(&from.all()[..self.count]);
+                } else {
+                    for lane in 0..self.count {
+                        if mask == 0 || self.registers.0[mask as usize].all()[lane] != 0 {
+                            let value = self.registers.0[from as usize].all()[lane];
+                            self.registers.0[to as usize].all_mut()[lane] = value;
+                        }
                     }
                 }
             }

@@ -112,6 +112,8 @@ pub enum Fused {
     Drop,
     /// The destination, plus `a * b`.
     Accumulate,
+    /// The destination, minus `a * b`.
+    Deduct,
     /// The destination, plus `a * b`, plus `c * e`.
     AccumulateTwo,
 }
@@ -121,7 +123,7 @@ impl Fused {
     pub fn arity(self) -> usize {
         match self {
             Fused::Update(_) | Fused::Keep | Fused::Drop => 1,
-            Fused::Finish(..) | Fused::Accumulate => 2,
+            Fused::Finish(..) | Fused::Accumulate | Fused::Deduct => 2,
             Fused::Then(..) | Fused::From(..) => 3,
             Fused::Both(..) | Fused::Choose(_) | Fused::AccumulateTwo => 4,
         }
@@ -131,7 +133,12 @@ impl Fused {
     pub fn reads_destination(self) -> bool {
         matches!(
             self,
-            Fused::Update(_) | Fused::Keep | Fused::Drop | Fused::Accumulate | Fused::AccumulateTwo
+            Fused::Update(_)
+                | Fused::Keep
+                | Fused::Drop
+                | Fused::Accumulate
+                | Fused::Deduct
+                | Fused::AccumulateTwo
         )
     }
 
@@ -173,6 +180,7 @@ impl Fused {
             Fused::Keep => first::<Update<plain::And>>(scalars, isa),
             Fused::Drop => first::<Update<plain::AndNot>>(scalars, isa),
             Fused::Accumulate => two::<Accumulate>(scalars, isa),
+            Fused::Deduct => two::<Deduct>(scalars, isa),
             Fused::AccumulateTwo => pairs::<AccumulateTwo>(scalars, isa),
         }
     }
@@ -252,6 +260,15 @@ impl Op for Accumulate {
     #[inline(always)]
     fn apply(d: u32, a: u32, b: u32, _: u32, _: u32) -> u32 {
         (f32::of(d) + f32::of(a) * f32::of(b)).word()
+    }
+}
+
+struct Deduct;
+
+impl Op for Deduct {
+    #[inline(always)]
+    fn apply(d: u32, a: u32, b: u32, _: u32, _: u32) -> u32 {
+        (f32::of(d) - f32::of(a) * f32::of(b)).word()
     }
 }
 

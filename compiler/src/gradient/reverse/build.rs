@@ -1,0 +1,82 @@
+//! How statements are written: each result has a name.
+
+use super::record::Sweep;
+use crate::{
+    gradient::forward::Atom,
+    ir::{BinaryOp, Block, Expr, Len, Stmt, Type, Value, VarId, VarKind},
+};
+
+impl Sweep<'_> {
+    /// Sets a variable to zeros.
+    pub(super) fn clear(&mut self, var: VarId) {
+        let zero = Value::zero(self.program[var].ty);
+        self.each_value(var, |sweep, k| {
+            let value = sweep.add(Expr::Literal(zero));
+            sweep.assign(var, k, value);
+        });
+    }
+
+    /// Writes what is done with each element of a variable, or with its value.
+    pub(super) fn each_value(&mut self, var: VarId, each: impl FnOnce(&mut Self, Option<Atom>)) {
+        match self.program[var].len {
+            Len::Fixed(count) => self.copy(count, |sweep, k| each(sweep, Some(k))),
+            Len::One | Len::Open { .. } => each(self, None),
+        }
+    }
+
+    /// The statements that `write` writes.
+    pub(super) fn written(&mut self, write: impl FnOnce(&mut Self)) -> Block {
+        let outer = std::mem::take(&mut self.block);
+        write(self);
+        std::mem::replace(&mut self.block, outer)
+    }
+
+    pub(super) fn when(&mut self, condition: Atom, accept: Block, reject: Block) {
+        let condition = self.write(condition);
+        self.block.push(Stmt::If {
+            condition,
+            accept,
+            reject,
+        });
+    }
+
+    pub(super) fn times(&mut self, name: &str, count: Atom, each: impl FnOnce(&mut Self, Atom)) {
+        let index = self.variable(name, Type::I32, Len::One, VarKind::Index);
+        let body = self.written(|sweep| each(sweep, Atom::Var(index)));
+        let (start, end) = (self.write(int(0)), self.write(count));
+        self.block.push(Stmt::For {
+            index,
+            start,
+            end,
+            body,
+        });
+    }
+
+    /// Names the result of an operation.
+    pub(super) fn op(&mut self, name: &str, op: BinaryOp, a: Atom, b: Atom) -> Atom {
+        let (a, b) = (self.write(a), self.write(b));
+        let value = self.add(Expr::Binary(op, a, b));
+        Atom::Var(self.bind(name, value))
+    }
+
+    pub(super) fn choice(
+        &mut self,
+        name: &str,
+        condition: Atom,
+        accept: Atom,
+        reject: Atom,
+    ) -> Atom {
+        let [condition, accept, reject] = [condition, accept, reject].map(|it| self.write(it));
+        let value = self.add(Expr::Select {
+            condition,
+            accept,
+            reject,
+        });
+        Atom::Var(self.bind(name, value))
+    }
+}
+
+/// A literal of type `i32`.
+pub(super) fn int(number: u32) -> Atom {
+    Atom::Literal(Value::I32(number as i32))
+}
