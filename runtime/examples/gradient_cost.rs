@@ -2,8 +2,8 @@
 //! turns.
 //!
 //! `gradient_cost BACKEND MODEL OUTPUT NAMES [AGENTS]`: `BACKEND` is `cpu` or `gpu`, `NAMES` are params and
-//! inputs with commas between them. Times are the least of 5: on a GPU those of its dispatches by the device's
-//! clock, on a CPU those of the runs. `SIM_GRADIENT_MODES=reverse` leaves forward mode out.
+//! inputs with commas between them. Times are the least of 5: on a GPU those of its dispatches by the
+//! device's clock, on a CPU those of the runs. `SIM_GRADIENT_MODES=reverse` leaves forward mode out.
 
 use sim_runtime::{Backend, Control, Error, Fold, GradientMode, Simulation, Timing};
 use std::process::ExitCode;

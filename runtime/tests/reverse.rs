@@ -10,6 +10,7 @@ use sim_compiler::{
     Options,
     artifact::Artifact,
     compile_with, gradient,
+    ir::Len,
     manifest::{Scalar, Source},
 };
 use sim_runtime::{Backend, Control, Differentiated, Error, Fold, GradientMode, Simulation};
@@ -382,6 +383,46 @@ fn long_runs_are_swept_in_segments() {
                 assert!(error < 2e-4 * exact, "{steps} steps: {found} for {exact}");
             }
         }
+    }
+}
+
+/// In memory are at most twice as many states as the root of the number of steps.
+#[test]
+fn states_are_kept_for_two_roots_of_the_steps() {
+    let source = "agents 2 param a = 2.0 state x = 0.5 step { x = sin(a * x) } output x";
+    let artifact = compiled(source, true);
+    for steps in [1, 10, 100, 252, 1000, 100_000] {
+        let found = gradient::reverse(&artifact, "x", 0, &["a"], steps).expect("a gradient");
+        let vars = found.artifact.program.vars.iter();
+        let elements = vars.filter_map(|var| match var.len {
+            Len::Fixed(count) => Some(count),
+            Len::One | Len::Open { .. } => None,
+        });
+        let kept: u32 = elements.sum();
+        assert!(
+            f64::from(kept) <= (2.0 * f64::from(steps).sqrt()).max(2.0),
+            "{steps} steps: {kept}"
+        );
+    }
+}
+
+/// Where these do not fit an agent's memory, segments are cut again.
+#[test]
+fn segments_are_cut_until_they_fit() {
+    for (words, steps) in [(24, 2_000), (60, 1_000), (120, 300)] {
+        let source = format!(
+            "agents 3 steps {steps} param a = 0.7 param b = 0.5
+             state v: [f32; {words}] = [for k in 0..{words}: b + 0.01 * f32(k + agent)]
+             step {{
+                 let mean = sum(v) / {words}.0
+                 for k in 0..{words} {{ v[k] += 0.01 * sin(a * v[k] + mean) }}
+             }}
+             output x = v[3] * v[5]"
+        );
+        let artifact = compiled(&source, true);
+        let expected = forwards(&artifact, &["x"], &["a", "b"], Backend::Cpu);
+        let found = backwards(&artifact, &["x"], &["a", "b"], Backend::Cpu);
+        compare(&format!("{words} words, {steps} steps"), &found, &expected);
     }
 }
 

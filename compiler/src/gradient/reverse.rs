@@ -122,10 +122,18 @@ pub fn reverse(
     loop {
         let cut = Cut::new(steps, levels);
         match model.program(cut) {
-            Err(_) if cut.can_be_finer() => levels += 1,
-            other => return other,
+            Ok(found) => return Ok(found),
+            Err(NotMade::TooLarge(_)) if cut.can_be_finer() => levels += 1,
+            Err(NotMade::Refused(refused) | NotMade::TooLarge(refused)) => return Err(refused),
         }
     }
+}
+
+/// Why a program is not made.
+enum NotMade {
+    Refused(Refused),
+    /// It does not fit; one that is cut otherwise may.
+    TooLarge(Refused),
 }
 
 /// A variable with what the manifest says of it.
@@ -210,7 +218,7 @@ struct Model<'a> {
 
 impl Model<'_> {
     /// The program that runs in segments.
-    fn program(&self, cut: Cut) -> Result<Reverse, Refused> {
+    fn program(&self, cut: Cut) -> Result<Reverse, NotMade> {
         let mut sweep = Sweep::new(&self.source, &self.active);
         let mut made = Made::of(self.artifact);
         let copies = made.keep_outputs(&mut sweep.program);
@@ -347,9 +355,9 @@ impl Made {
     }
 
     /// The artifact of the program.
-    fn artifact(mut self, model: &Artifact, sweep: Sweep<'_>) -> Result<Artifact, Refused> {
+    fn artifact(mut self, model: &Artifact, sweep: Sweep<'_>) -> Result<Artifact, NotMade> {
         if let Some(refused) = sweep.refused {
-            return Err(refused);
+            return Err(NotMade::Refused(refused));
         }
         let mut program = sweep.program;
         for sample in std::mem::take(&mut program.samples) {
@@ -371,7 +379,8 @@ impl Made {
             passes::optimise(&mut program);
             clean(&mut program);
         }
-        size::check_program(&program).map_err(|found| refused(found[0].message.clone()))?;
+        size::check_program(&program)
+            .map_err(|found| NotMade::TooLarge(refused(found[0].message.clone())))?;
         artifact.program = program;
         Ok(artifact)
     }

@@ -7,12 +7,13 @@
 mod check;
 mod loss;
 mod moments;
+mod programs;
 
 use super::Simulation;
 use crate::{
     array::Array,
     backend::Backend,
-    bind::{all_inputs, counts},
+    bind::all_inputs,
     control::{Control, Keep},
     error::{Error, Role},
     field::unknown_of,
@@ -21,15 +22,13 @@ use crate::{
 pub use check::{Agreement, CheckedComponent, GradientCheck};
 pub use loss::{Fold, Loss};
 use moments::{Moments, moments};
+use programs::{Block, DIRECTIONS};
 use sim_compiler::{
     artifact::Artifact,
     gradient,
     manifest::{Field, Scalar},
 };
 
-/// Directions of one program. Each has a twin of every float that depends on it, so that more of them make
-/// a kernel with many registers; each further program computes the values again.
-const DIRECTIONS: usize = 8;
 /// Floats up to which forward mode is expected to be faster: those of one program.
 const FEW: usize = DIRECTIONS;
 
@@ -116,13 +115,6 @@ pub struct Differentiated {
     wrt: Vec<String>,
 }
 
-/// A program, and by float where its derivative is: an output, and the place within an agent's row of that.
-#[derive(Debug)]
-struct Block {
-    simulation: Simulation,
-    outputs: Vec<(String, usize)>,
-}
-
 impl Simulation {
     /// The gradient of a loss with respect to all floats of params and inputs of these names. Of an input,
     /// the derivative is that by a number which is added to the values of all agents.
@@ -199,53 +191,6 @@ impl Simulation {
             column,
             wrt: names,
         })
-    }
-
-    /// Programs with tangents, each for a few directions.
-    fn forward(&self, of: &(String, usize), names: &[String]) -> Result<Vec<Block>, Error> {
-        let (output, place) = of;
-        let block = |names: &[String]| {
-            let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            let found = gradient::forward(&self.artifact, &[output], &names).map_err(refusal)?;
-            Ok(Block {
-                simulation: self.with_artifact(found.artifact),
-                outputs: (found.derivatives.into_iter())
-                    .map(|derivative| (derivative.output, *place))
-                    .collect(),
-            })
-        };
-        names.chunks(DIRECTIONS).map(block).collect()
-    }
-
-    /// The program that runs forward and back, and the number of the model's steps that it is for.
-    fn backward(&self, of: &(String, usize), names: &[String]) -> Result<(Block, u32), Error> {
-        let manifest = &self.artifact.manifest;
-        let steps = counts(manifest, &self.settings)?.steps;
-        let params = manifest.params.iter().map(|param| &param.field);
-        let fields = params.chain(manifest.inputs.iter().map(|input| &input.field));
-        let holds = |field: &&Field| names.iter().any(|name| field.spellings().contains(name));
-        let whole: Vec<&str> = fields.filter(holds).map(|field| &*field.name).collect();
-        let found = gradient::reverse(&self.artifact, &of.0, of.1, &whole, steps);
-        let found = found.map_err(refusal)?;
-        let place = |name: &String| {
-            let mut by = found.by.iter();
-            by.find_map(|by| {
-                let place = by
-                    .field
-                    .spellings()
-                    .iter()
-                    .position(|float| float == name)?;
-                Some((by.output.clone(), place))
-            })
-        };
-        let outputs = names.iter().map(place).collect::<Option<_>>();
-        let mut simulation = self.with_artifact(found.artifact);
-        simulation.settings.steps = Some(found.steps);
-        let block = Block {
-            simulation,
-            outputs: outputs.expect("each name is that of a float, as `directions` has found"),
-        };
-        Ok((block, steps))
     }
 
     /// The same simulation, which keeps outputs and nothing else.

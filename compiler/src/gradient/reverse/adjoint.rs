@@ -58,7 +58,10 @@ impl Node {
         let (Expr::Binary(op, ..), [left, right]) = (expr, operands.as_slice()) else {
             return None;
         };
-        let is_it = |node: &Node| matches!(node, Node::Leaf { var, index, .. } if *var == to && *index == place);
+        let is_it = |node: &Node| match node {
+            Node::Leaf { var, index, .. } => *var == to && *index == place,
+            Node::Fixed(_) | Node::Operation { .. } => false,
+        };
         match op {
             BinaryOp::Add if is_it(left) => Some((right, false)),
             BinaryOp::Add if is_it(right) => Some((left, false)),
@@ -189,8 +192,8 @@ impl Sweep<'_> {
         }
     }
 
-    /// Passes an expression on to an operand, as one number if that is one; it comes `from` the adjoint of the
-    /// operation, and has its sign.
+    /// Passes an expression on to an operand, as one number if that is one; it comes `from` the adjoint of
+    /// the operation, and has its sign.
     fn give(&mut self, node: &Node, value: ExprId, from: Adjoint) {
         if node.is_fixed() {
             return;

@@ -1,8 +1,9 @@
 //! Programs without jumps and calls, the form that is differentiated backwards.
 //!
-//! Functions with a float result, and those that ask for the step, are written out where they are called. `break`, `continue`, `stop` and
-//! `return` become flags: what follows a statement that may jump is under a condition, or in the other branch
-//! of the `if` that jumps. One `break` is left in a loop that may end early: the last statement of its body.
+//! Functions with a float result, and those that ask for the step, are written out where they are called.
+//! `break`, `continue`, `stop` and `return` become flags: what follows a statement that may jump is under a
+//! condition, or in the other branch of the `if` that jumps. One `break` is left in a loop that may end early:
+//! the last statement of its body.
 
 use crate::gradient::rules::Copy;
 use crate::{
