@@ -2,7 +2,7 @@
 import { curves, histogram, shown } from "./chart.js";
 
 const $ = (id) => document.getElementById(id);
-const { load, manifest } = await import(new URL($("script").dataset.model, import.meta.url));
+const { load, manifest } = await import(new URL($("script").dataset.model, document.baseURI));
 const world = manifest.world ?? { inputs: [], outputs: [] };
 
 /** Most values of an output or array that have a chart or control of their own. */
@@ -120,15 +120,26 @@ function table(text, name) {
   return numbers((heading ? rest : [first, ...rest]).join("\n"), name);
 }
 
+/** Addresses of files for tables and inputs, by name, that the page has where none is chosen. */
+const own = JSON.parse($("script").dataset.files ?? "{}");
+
+async function fetched(address) {
+  const response = await fetch(address);
+  if (!response.ok) throw new Error(`${address}: ${response.status}`);
+  return response;
+}
+
 function addTable(parent, field, required) {
+  const { name } = field;
   const dims = dimensions(field).map((length) => length || "any number");
-  const about = `${field.doc}\nA text file of numbers (CSV)${dims.length ? `, ${dims.join(" × ")}` : ""}`;
+  const instead = own[name] ? `, in place of ${own[name].split("/").at(-1)}` : "";
+  const about = `${field.doc}\nA text file of numbers (CSV)${dims.length ? `, ${dims.join(" × ")}` : ""}${instead}`;
   const file = input("file", { accept: ".csv,.txt,.tsv" });
-  file.required = required;
-  control(parent, field.name, about.trim(), file);
-  readers.set(field.name, async () => {
-    const [chosen] = file.files;
-    return chosen ? table(await chosen.text(), field.name) : undefined;
+  file.required = required && !instead;
+  control(parent, name, about.trim(), file);
+  readers.set(name, async () => {
+    const given = file.files[0] ?? (own[name] && (await fetched(own[name])));
+    return given && table(await given.text(), name);
   });
 }
 
