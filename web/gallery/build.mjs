@@ -16,7 +16,7 @@ const simc = process.env.SIMC ?? join(root, "target/debug/simc");
 const runtime = process.env.SIM_WEB_RUNTIME ?? join(root, "target/web/runtime");
 
 /** Most agent-steps of the run of a picture. */
-const MOST = 2_000_000;
+const MOST = 4_000_000;
 /** Size of a picture, and the height of the title above its plot, which is cut off. */
 const [WIDTH, HEIGHT, TITLE] = [440, 392, 76];
 
@@ -61,13 +61,20 @@ function agentsOf(example) {
   return Math.max(1, Math.floor(agents / members)) * members;
 }
 
-/** Draws the pictures of an example, in light and dark colours. */
-async function draw(example, show) {
-  const agents = ["--agents", `${agentsOf(example)}`];
+/** Draws the pictures of an example, in light and dark colours; `spread` has inputs with their ranges over agents. */
+async function draw(example, { show, spread = {} }) {
+  const agents = agentsOf(example);
+  const launch = ["--agents", `${agents}`, "--backend", "cpu", "-q", ...tableArguments(example.tables)];
+  for (const [name, [from, to]] of Object.entries(spread)) {
+    const file = join(out, "data", `${example.name}_${name}.csv`);
+    const values = Array.from({ length: agents }, (_, k) => from + ((to - from) * k) / (agents - 1));
+    await writeFile(file, `${name}\n${values.join("\n")}\n`);
+    launch.push("--input", `${name}=${file}`);
+  }
   for (const theme of ["light", "dark"]) {
     const picture = join(out, example.name, `${theme}.svg`);
     const plot = ["--plot", picture, "--show", show, "--theme", theme, "--size", `${WIDTH}x${HEIGHT}`];
-    run("run", example.file, ...agents, "--backend", "cpu", "-q", ...tableArguments(example.tables), ...plot);
+    run("run", example.file, ...launch, ...plot);
     const text = await readFile(picture, "utf8");
     const size = `width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}"`;
     if (!text.includes(size)) throw new Error(`${picture} is not as large as it should be`);
@@ -84,10 +91,10 @@ function picture(folder, alt) {
 }
 
 /** The page of an example: the built one with a way back, the model's text and its picture. */
-async function page(example, show) {
+async function page(example, about) {
   const folder = join(out, example.name);
   run("build", example.file, "--target", "web", "--runtime-url", "../runtime", "-o", folder);
-  await draw(example, show);
+  await draw(example, about);
   const files = escaped(JSON.stringify(await copyTables(example.tables)));
   const path = join(folder, "index.html");
   let text = await readFile(path, "utf8");
@@ -96,7 +103,7 @@ async function page(example, show) {
   text = before(text, "<header>", '<nav><a href="../">All models</a></nav>\n');
   const source = `<details class="source"><summary>Its text</summary><pre>${escaped(example.source)}</pre></details>`;
   text = before(text, "</header>", `${source}\n`);
-  const figure = `<figure class="preview">${picture("", `A plot of ${show}`)}</figure>`;
+  const figure = `<figure class="preview">${picture("", `A plot of ${about.show}`)}</figure>`;
   text = before(text, '<div class="scroll" id="summary"', `${figure}\n`);
   await writeFile(path, text);
 }
@@ -109,7 +116,7 @@ function card(example, { topics, show }) {
     {
       name: example.name,
       title: escaped(title),
-      about: escaped(about),
+      about: escaped(about).replace(/`(.+?)`/g, "<code>$1</code>"),
       topics: escaped(topics.join(",")),
       list: escaped(topics.join(", ")),
       picture: picture(`${example.name}/`, `A plot of ${show}`),
@@ -163,7 +170,7 @@ await mkdir(join(out, "runtime"));
 for (const file of await readdir(runtime)) {
   if (file !== "version.txt") await cp(join(runtime, file), join(out, "runtime", file));
 }
-for (const example of all) await page(example, shown[example.name].show);
+for (const example of all) await page(example, shown[example.name]);
 const topics = [...new Set(Object.values(shown).flatMap((it) => it.topics))].sort();
 const values = {
   cards: all.map((example) => card(example, shown[example.name])).join("\n"),

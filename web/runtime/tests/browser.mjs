@@ -6,7 +6,7 @@ import { root } from "./support.mjs";
 
 const TYPES = {
   ".html": "text/html", ".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css",
-  ".wasm": "application/wasm", ".json": "application/json",
+  ".wasm": "application/wasm", ".svg": "image/svg+xml", ".json": "application/json",
 };
 
 /**

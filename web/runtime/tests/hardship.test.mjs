@@ -36,7 +36,7 @@ function mean(values) {
 
 const launches = [
   ["gbm", { agents: 1024 }],
-  ["ising", { agents: 512, steps: 10 }],
+  ["wealth", { agents: 512, steps: 10 }],
   // A world is larger than the least workgroup.
   ["nbody", { agents: 512, steps: 2 }],
 ];

@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { chromium, serve } from "./browser.mjs";
-import { examples, native, nativeMeans, root, simc } from "./support.mjs";
+import { built, examples, native, nativeMeans, root, simc } from "./support.mjs";
 
 const folder = join(root, "target/web/gallery");
 /** A page with a runtime of its own. */
@@ -18,7 +18,7 @@ let server;
 before(async () => {
   mkdirSync(pictures, { recursive: true });
   const model = join(root, "lang-examples/gbm.sim");
-  execFileSync(simc, ["build", model, "--target", "web", "-o", alone], { stdio: "ignore" });
+  execFileSync(simc, ["build", model, "--target", "web", "--runtime", built, "-o", alone], { stdio: "ignore" });
   server = await serve(folder, { "/alone/": alone });
   browser = await chromium();
 });
