@@ -61,7 +61,7 @@ function agentsOf(example) {
   return Math.max(1, Math.floor(agents / members)) * members;
 }
 
-/** Draws the pictures of an example, in light and dark colours; `spread` has inputs with their ranges over agents. */
+/** Draws the pictures of an example, light and dark; `spread` has inputs with their ranges over the agents. */
 async function draw(example, { show, spread = {} }) {
   const agents = agentsOf(example);
   const launch = ["--agents", `${agents}`, "--backend", "cpu", "-q", ...tableArguments(example.tables)];
@@ -85,7 +85,8 @@ async function draw(example, { show, spread = {} }) {
 }
 
 function picture(folder, alt) {
-  const image = `<img src="${folder}light.svg" width="${WIDTH}" height="${HEIGHT - TITLE}" alt="${escaped(alt)}"`;
+  const size = `width="${WIDTH}" height="${HEIGHT - TITLE}"`;
+  const image = `<img src="${folder}light.svg" ${size} alt="${escaped(alt)}"`;
   const dark = `<source srcset="${folder}dark.svg" media="(prefers-color-scheme: dark)">`;
   return `<picture>${dark}${image} loading="lazy"></picture>`;
 }
@@ -101,8 +102,8 @@ async function page(example, about) {
   text = before(text, ' id="script"', ` data-files="${files}"`);
   text = before(text, "<link rel=\"icon\"", '<link rel="stylesheet" href="../gallery.css">\n');
   text = before(text, "<header>", '<nav><a href="../">All models</a></nav>\n');
-  const source = `<details class="source"><summary>Its text</summary><pre>${escaped(example.source)}</pre></details>`;
-  text = before(text, "</header>", `${source}\n`);
+  const source = `<summary>Its text</summary><pre tabindex="0">${escaped(example.source)}</pre>`;
+  text = before(text, "</header>", `<details class="source">${source}</details>\n`);
   const figure = `<figure class="preview">${picture("", `A plot of ${about.show}`)}</figure>`;
   text = before(text, '<div class="scroll" id="summary"', `${figure}\n`);
   await writeFile(path, text);
@@ -124,7 +125,7 @@ function card(example, { topics, show }) {
   );
 }
 
-/** The title of an example and a line about it: the part of the title behind a colon, or the next sentence. */
+/** The title of an example and a line about it: what stands behind a colon, or the next sentence. */
 function described({ title, paragraphs }) {
   const colon = title.indexOf(": ");
   const next = paragraphs[0].split(/(?<=[.:]) /)[0].replace(/:$/, ".");
@@ -146,7 +147,8 @@ async function benchmark() {
     const launch = ["--agents", `${size.agents}`, ...steps, "--backend", "cpu", "-q", "--json"];
     const result = JSON.parse(run("run", file, ...launch, ...tableArguments(tables)));
     const { mean } = result.outputs.find((output) => output.name === "score");
-    const about = /^\/\/! Benchmark: (.+?)\.\n\/\/!\n/s.exec(await readFile(file, "utf8"))[1].replace("\n//!", "");
+    const [, head] = /^\/\/! Benchmark: (.+?)\.\n\/\/!\n/s.exec(await readFile(file, "utf8"));
+    const about = head.replaceAll("\n//!", "");
     models.push({ name, about, ...size, mean, tables: await copyTables(tables) });
   }
   // A module alone is needed: its page would be about one of them.
@@ -176,5 +178,6 @@ const values = {
   cards: all.map((example) => card(example, shown[example.name])).join("\n"),
   topics: topics.map((topic) => `<option>${escaped(topic)}</option>`).join(""),
 };
-await writeFile(join(out, "index.html"), filled(await readFile(join(here, "site/index.html"), "utf8"), values));
+const index = await readFile(join(here, "site/index.html"), "utf8");
+await writeFile(join(out, "index.html"), filled(index, values));
 await benchmark();

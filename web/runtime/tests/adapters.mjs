@@ -3,7 +3,8 @@
 /** What WebGPU promises everywhere. */
 const LIMITS = {
   maxTextureDimension1D: 8192, maxTextureDimension2D: 8192, maxTextureDimension3D: 2048,
-  maxTextureArrayLayers: 256, maxBindGroups: 4, maxBindGroupsPlusVertexBuffers: 24, maxBindingsPerBindGroup: 1000,
+  maxTextureArrayLayers: 256, maxBindGroups: 4, maxBindGroupsPlusVertexBuffers: 24,
+  maxBindingsPerBindGroup: 1000,
   maxDynamicUniformBuffersPerPipelineLayout: 8, maxDynamicStorageBuffersPerPipelineLayout: 4,
   maxSampledTexturesPerShaderStage: 16, maxSamplersPerShaderStage: 16, maxStorageBuffersPerShaderStage: 8,
   maxStorageTexturesPerShaderStage: 4, maxUniformBuffersPerShaderStage: 12,
@@ -11,30 +12,31 @@ const LIMITS = {
   minUniformBufferOffsetAlignment: 256, minStorageBufferOffsetAlignment: 256, maxVertexBuffers: 8,
   maxBufferSize: 268435456, maxVertexAttributes: 16, maxVertexBufferArrayStride: 2048,
   maxInterStageShaderVariables: 16, maxColorAttachments: 8, maxColorAttachmentBytesPerSample: 32,
-  maxComputeWorkgroupStorageSize: 16384, maxComputeInvocationsPerWorkgroup: 256, maxComputeWorkgroupSizeX: 256,
-  maxComputeWorkgroupSizeY: 256, maxComputeWorkgroupSizeZ: 64, maxComputeWorkgroupsPerDimension: 65535,
+  maxComputeWorkgroupStorageSize: 16384, maxComputeInvocationsPerWorkgroup: 256,
+  maxComputeWorkgroupSizeX: 256, maxComputeWorkgroupSizeY: 256, maxComputeWorkgroupSizeZ: 64, maxComputeWorkgroupsPerDimension: 65535,
 };
 
 /**
- * Takes features from all adapters, and with `limits` what goes beyond the least limits, while a task runs.
+ * Takes from all adapters what they `lack`, `features` and `limits` beyond the least ones, while a task runs.
  * Gives what it gives, and the descriptors of the devices that were asked for.
  */
-export async function poorer({ features = false, limits = false }, task) {
+export async function poorer(lack, task) {
   const { prototype } = GPUAdapter;
   const own = Object.getOwnPropertyDescriptors(prototype);
   const asked = [];
-  if (features) Object.defineProperty(prototype, "features", { get: () => new Set(), configurable: true });
-  if (limits) Object.defineProperty(prototype, "limits", { get: () => LIMITS, configurable: true });
+  if (lack.features) Object.defineProperty(prototype, "features", { get: () => new Set(), configurable: true });
+  if (lack.limits) Object.defineProperty(prototype, "limits", { get: () => LIMITS, configurable: true });
   prototype.requestDevice = function (descriptor = {}) {
     const { requiredFeatures = [], requiredLimits = {} } = descriptor;
     asked.push({ requiredFeatures: [...requiredFeatures], requiredLimits: { ...requiredLimits } });
-    if (features && asked.at(-1).requiredFeatures.length > 0) throw new TypeError("there are no features");
+    if (lack.features && asked.at(-1).requiredFeatures.length > 0) throw new TypeError("there are no features");
     return own.requestDevice.value.call(this, descriptor);
   };
   try {
     return { result: await task(), asked };
   } finally {
-    for (const name of ["features", "limits", "requestDevice"]) Object.defineProperty(prototype, name, own[name]);
+    const { features, limits, requestDevice } = own;
+    Object.defineProperties(prototype, { features, limits, requestDevice });
   }
 }
 

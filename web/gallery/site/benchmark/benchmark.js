@@ -1,6 +1,8 @@
 // The benchmark page: verifies each model's mean score, then times it, fused and with one dispatch per step.
 const $ = (id) => document.getElementById(id);
-const models = await (await fetch("models.json")).json();
+/** Those of the address (`?models=gbm,pi`), or all. */
+const asked = new URLSearchParams(location.search).get("models")?.split(",");
+const models = (await (await fetch("models.json")).json()).filter(({ name }) => asked?.includes(name) ?? true);
 
 /** A run that is timed takes at least so many seconds, if its model has enough agents. */
 const LONG_ENOUGH = 0.5;
@@ -125,7 +127,8 @@ async function run() {
     }
     $("progress").value = 1;
     const seconds = (performance.now() - started) / 1000;
-    $("status").textContent = `Done in ${rounded(seconds)} s, on ${navigator.hardwareConcurrency} processors.`;
+    const processors = navigator.hardwareConcurrency;
+    $("status").textContent = `Done in ${rounded(seconds)} s, on a machine with ${processors} processors.`;
     document.body.dataset.done = "1";
   } catch (error) {
     $("error").textContent = error.rendered ?? error.message;
