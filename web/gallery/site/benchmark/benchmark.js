@@ -22,7 +22,7 @@ function rowOf({ name, about, mean, steps }) {
   head.title = about;
   row.append(head);
   const cells = {};
-  for (const column of ["mean", "native", "where", "agents", "steps", "rate", "dispatched", "fraction"]) {
+  for (const column of ["rate", "dispatched", "fraction", "where", "mean", "native", "agents", "steps"]) {
     cells[column] = row.insertCell();
     cells[column].dataset.column = column;
   }
