@@ -102,7 +102,7 @@ async function page(example, about) {
   text = before(text, ' id="script"', ` data-files="${files}"`);
   text = before(text, "<link rel=\"icon\"", '<link rel="stylesheet" href="../gallery.css">\n');
   text = before(text, "<header>", '<nav><a href="../">All models</a></nav>\n');
-  const source = `<summary>Its text</summary><pre tabindex="0">${escaped(example.source)}</pre>`;
+  const source = `<summary>Text of the model</summary><pre tabindex="0">${escaped(example.source)}</pre>`;
   text = before(text, "</header>", `<details class="source">${source}</details>\n`);
   const figure = `<figure class="preview">${picture("", `A plot of ${about.show}`)}</figure>`;
   text = before(text, '<div class="scroll" id="summary"', `${figure}\n`);

@@ -175,11 +175,12 @@ function addRunFields() {
 }
 
 function addControls() {
-  // Lines of a comment are as long as the editor's window; paragraphs are what they mean.
-  const paragraphs = manifest.doc.split("\n").slice(1).join("\n").trim().split(/\n\s*\n/);
+  // Lines of a comment are as long as the editor's window; paragraphs are what they mean. Formulas stand apart.
+  const paragraphs = manifest.doc.split("\n").slice(1).join("\n").replace(/^\n+/, "").split(/\n\s*\n/);
   const [first, ...rest] = paragraphs.map((text) => {
-    const made = document.createElement("p");
-    made.textContent = text.replace(/\s*\n\s*/g, " ");
+    const apart = text.startsWith("    ");
+    const made = document.createElement(apart ? "pre" : "p");
+    made.textContent = apart ? text.replace(/^ {4}/gm, "") : text.replace(/\s*\n\s*/g, " ");
     return made;
   });
   $("about").append(first);
@@ -304,10 +305,10 @@ async function run() {
     const { backend, device, agents, steps, agentSteps, reason } = result.report;
     const where = backend === "gpu" ? `on the GPU (${device})` : "on the CPU";
     const rate = Number((agentSteps / seconds).toPrecision(3));
-    status(
-      `${agents.toLocaleString("en-US")} agents, ${steps.toLocaleString("en-US")} steps ${where} in ` +
-        `${shown(seconds, 3)} s: ${rate.toLocaleString("en-US")} agent-steps/s (${reason}).`,
-    );
+    const [of, speed] = manifest.has_step
+      ? [`, ${shown(steps)} steps`, `: ${shown(rate)} agent-steps/s`]
+      : ["", ""];
+    status(`${shown(agents)} agents${of} ${where} in ${shown(seconds, 3)} s${speed} (${reason}).`);
     document.body.dataset.done = String(Number(document.body.dataset.done ?? 0) + 1);
   } catch (error) {
     failed(error);

@@ -255,8 +255,11 @@ test("a page's lost device is a message, and its next run works", async () => {
   await page.close();
 });
 
-/** Seconds that an example may take on software, to compile its kernel and to run a little. */
-const PATIENCE = 12;
+/**
+ * Seconds of the processor that an example may take on software, to compile its kernel and to run a little: that
+ * of the whole process, in which the software computes, as other work on the machine takes time, too.
+ */
+const PATIENCE = 15;
 for (const name of examples) {
   test(`${name} keeps nobody waiting on software that computes like a GPU`, async (t) => {
     const model = new core.LocalModel(source(name));
@@ -264,9 +267,10 @@ for (const name of examples) {
     const world = model.manifest.world?.members ?? 1;
     const agents = Math.min(agentsOf(model.manifest), Math.max(world, 64 - (64 % world)));
     const steps = model.manifest.has_step ? Math.min(model.manifest.steps, 24) : undefined;
-    const started = performance.now();
+    const before = process.cpuUsage();
     const run = await model.run({ agents, steps, data, backend: "gpu", statistics: false });
-    const seconds = (performance.now() - started) / 1000;
+    const { user, system } = process.cpuUsage(before);
+    const seconds = (user + system) / 1e6;
     t.diagnostic(`${name}: ${seconds.toFixed(2)} s`);
     assert.equal(run.report.backend, "gpu");
     assert.ok(seconds < PATIENCE, `${seconds} s`);
