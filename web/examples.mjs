@@ -7,8 +7,8 @@ export const root = fileURLToPath(new URL("..", import.meta.url));
 const folder = join(root, "lang-examples");
 
 /**
- * All examples by name: `{ name, file, source, title, paragraphs, tables }`, where `tables` has the file of each
- * table that the example needs.
+ * All examples by name: `{ name, file, source, title, paragraphs, tables }`, where `tables` has the file of
+ * each table that the example needs.
  */
 export async function examples() {
   const readme = await readFile(join(folder, "README.md"), "utf8");
@@ -20,8 +20,9 @@ export async function examples() {
     const command = commands.find((line) => line.includes(`lang-examples/${entry} --data`)) ?? "";
     const tables = {};
     for (const [, table, path] of command.matchAll(/--data (\w+)=(\S+)/g)) tables[table] = join(root, path);
-    const [title, ...paragraphs] = header(source);
-    found.push({ name: entry.slice(0, -4), file, source, title: title.replace(/\.$/, ""), paragraphs, tables });
+    const [first, ...paragraphs] = header(source);
+    const title = first.replace(/\.$/, "");
+    found.push({ name: entry.slice(0, -4), file, source, title, paragraphs, tables });
   }
   return found;
 }

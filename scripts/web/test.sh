@@ -30,4 +30,5 @@ say "the gallery"
 scripts/web/gallery.sh
 say "tests"
 # A driver in software that never comes back must not keep the tests forever.
-node --test --test-concurrency=1 --test-timeout=300000 web/runtime/tests/*.test.mjs web/gallery/tests/*.test.mjs
+node --test --test-concurrency=1 --test-timeout=300000 \
+    web/runtime/tests/*.test.mjs web/gallery/tests/*.test.mjs

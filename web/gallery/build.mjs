@@ -61,7 +61,7 @@ function agentsOf(example) {
   return Math.max(1, Math.floor(agents / members)) * members;
 }
 
-/** Draws the pictures of an example, light and dark; `spread` has inputs with their ranges over the agents. */
+/** Draws the pictures of an example, light and dark; `spread` has inputs with ranges over the agents. */
 async function draw(example, { show, spread = {} }) {
   const agents = agentsOf(example);
   const launch = ["--agents", `${agents}`, "--backend", "cpu", "-q", ...tableArguments(example.tables)];

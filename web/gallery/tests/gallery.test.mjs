@@ -74,7 +74,8 @@ test("search and topics choose models, and the address keeps the choice", async 
 });
 
 test("all pages share one runtime", () => {
-  const modules = readdirSync(folder, { recursive: true }).filter((file) => /\.wasm$|core\.js$|page\.js$/.test(file));
+  const files = readdirSync(folder, { recursive: true });
+  const modules = files.filter((file) => /\.wasm$|core\.js$|page\.js$/.test(file));
   assert.deepEqual(modules.sort(), ["runtime/core.js", "runtime/page.js", "runtime/sim_web_bg.wasm"]);
   for (const name of examples) {
     assert.ok(existsSync(join(folder, name, `${name}.d.ts`)));

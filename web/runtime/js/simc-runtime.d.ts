@@ -165,8 +165,8 @@ export class LocalModel {
   readonly manifest: any;
   wgsl(): string;
   /**
-   * Runs, on a GPU if there is one and it pays, after the run that is under way. `progress` may return `false`
-   * to end the run.
+   * Runs, on a GPU if there is one and it pays, after the run that is under way. `progress` may return
+   * `false` to end the run.
    */
   run(launch?: Omit<Launch, "signal">, progress?: (done: number, all: number) => unknown): Promise<Run>;
   /** Runs on the CPU. */

@@ -133,7 +133,8 @@ function addTable(parent, field, required) {
   const { name } = field;
   const dims = dimensions(field).map((length) => length || "any number");
   const instead = own[name] ? `, in place of ${own[name].split("/").at(-1)}` : "";
-  const about = `${field.doc}\nA text file of numbers (CSV)${dims.length ? `, ${dims.join(" × ")}` : ""}${instead}`;
+  const size = dims.length ? `, ${dims.join(" × ")}` : "";
+  const about = `${field.doc}\nA text file of numbers (CSV)${size}${instead}`;
   const file = input("file", { accept: ".csv,.txt,.tsv" });
   file.required = required && !instead;
   control(parent, name, about.trim(), file);
@@ -175,7 +176,7 @@ function addRunFields() {
 }
 
 function addControls() {
-  // Lines of a comment are as long as the editor's window; paragraphs are what they mean. Formulas stand apart.
+  // Lines of a comment are as long as the editor's window; paragraphs are what they mean, and formulas.
   const paragraphs = manifest.doc.split("\n").slice(1).join("\n").replace(/^\n+/, "").split(/\n\s*\n/);
   const [first, ...rest] = paragraphs.map((text) => {
     const apart = text.startsWith("    ");

@@ -13,7 +13,8 @@ const LIMITS = {
   maxBufferSize: 268435456, maxVertexAttributes: 16, maxVertexBufferArrayStride: 2048,
   maxInterStageShaderVariables: 16, maxColorAttachments: 8, maxColorAttachmentBytesPerSample: 32,
   maxComputeWorkgroupStorageSize: 16384, maxComputeInvocationsPerWorkgroup: 256,
-  maxComputeWorkgroupSizeX: 256, maxComputeWorkgroupSizeY: 256, maxComputeWorkgroupSizeZ: 64, maxComputeWorkgroupsPerDimension: 65535,
+  maxComputeWorkgroupSizeX: 256, maxComputeWorkgroupSizeY: 256, maxComputeWorkgroupSizeZ: 64,
+  maxComputeWorkgroupsPerDimension: 65535,
 };
 
 /**
@@ -24,12 +25,13 @@ export async function poorer(lack, task) {
   const { prototype } = GPUAdapter;
   const own = Object.getOwnPropertyDescriptors(prototype);
   const asked = [];
-  if (lack.features) Object.defineProperty(prototype, "features", { get: () => new Set(), configurable: true });
-  if (lack.limits) Object.defineProperty(prototype, "limits", { get: () => LIMITS, configurable: true });
+  const replace = (name, get) => Object.defineProperty(prototype, name, { get, configurable: true });
+  if (lack.features) replace("features", () => new Set());
+  if (lack.limits) replace("limits", () => LIMITS);
   prototype.requestDevice = function (descriptor = {}) {
     const { requiredFeatures = [], requiredLimits = {} } = descriptor;
     asked.push({ requiredFeatures: [...requiredFeatures], requiredLimits: { ...requiredLimits } });
-    if (lack.features && asked.at(-1).requiredFeatures.length > 0) throw new TypeError("there are no features");
+    if (lack.features && asked.at(-1).requiredFeatures.length > 0) throw new TypeError("no features");
     return own.requestDevice.value.call(this, descriptor);
   };
   try {

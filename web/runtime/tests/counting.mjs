@@ -22,8 +22,8 @@ export function countBuffers() {
 }
 
 /**
- * Counts the bytes that large copies move while a task runs: those between typed arrays and buffers, and into new
- * ones.
+ * Counts the bytes that large copies move while a task runs: those between typed arrays and buffers, and into
+ * new ones.
  */
 export async function countCopies(task) {
   const LARGE = 1 << 20;
@@ -40,8 +40,11 @@ export async function countCopies(task) {
   };
   const typed = Object.getPrototypeOf(Float32Array.prototype);
   count(typed, "set", ([from]) => from.byteLength ?? 8 * from.length);
-  for (const name of ["slice", "map", "toSorted", "with"]) count(typed, name, function () { return this.byteLength; });
-  count(ArrayBuffer.prototype, "slice", function () { return this.byteLength; });
+  const whole = function () {
+    return this.byteLength;
+  };
+  for (const name of ["slice", "map", "toSorted", "with"]) count(typed, name, whole);
+  count(ArrayBuffer.prototype, "slice", whole);
   count(globalThis, "structuredClone", ([value]) => value?.byteLength);
   for (const type of [Float32Array, Float64Array, Uint8Array, Int32Array, Uint32Array]) {
     count(type, "from", ([from]) => from.byteLength ?? 8 * from.length);

@@ -7,7 +7,7 @@ import { join } from "node:path";
 /** The folder with the package installed: `run(name, text)` runs a module of it, `remove()` deletes it. */
 export function installed(built) {
   const folder = mkdtempSync(join(tmpdir(), "sim-npm-"));
-  const npm = (...args) => execFileSync("npm", args, { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+  const npm = (...args) => execFileSync("npm", args, { cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
   npm("pack", built, "--silent");
   const [archive] = readdirSync(folder).filter((file) => file.endsWith(".tgz"));
   writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }\n');

@@ -18,7 +18,8 @@ let server;
 before(async () => {
   mkdirSync(pictures, { recursive: true });
   const model = join(root, "lang-examples/gbm.sim");
-  execFileSync(simc, ["build", model, "--target", "web", "--runtime", built, "-o", alone], { stdio: "ignore" });
+  const args = ["build", model, "--target", "web", "--runtime", built, "-o", alone];
+  execFileSync(simc, args, { stdio: "ignore" });
   server = await serve(folder, { "/alone/": alone });
   browser = await chromium();
 });

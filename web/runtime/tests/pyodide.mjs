@@ -32,7 +32,14 @@ export const RUNS = `
 import simc, gc
 from array import array
 values = array("f", range(20_000))
-model = simc.LocalModel.new("agents 20_000\\nsteps 3\\ninput x: f32\\nstate y = x\\nstep { y += 1.0 }\\noutput y\\n")
+model = simc.LocalModel.new("""
+agents 20_000
+steps 3
+input x: f32
+state y = x
+step { y += 1.0 }
+output y
+""")
 async def runs(count):
     for _ in range(count):
         run = await model.run(x=values, backend=backend)

@@ -83,9 +83,8 @@ export function nativeMeans(name, { agents, seed }) {
   const { data } = JSON.parse(execFileSync(simc, ["inspect", model, "--json"], { encoding: "utf8" }));
   const tables = tablesOf(name, { data }).flatMap((table) => ["--data", `${table.name}=${table.path}`]);
   const launch = ["--agents", `${agents}`, "--seed", `${seed}`, "--backend", "cpu", "-q", "--json"];
-  const { outputs, world_outputs: ofWorlds } = JSON.parse(
-    execFileSync(simc, ["run", model, ...launch, ...tables], { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] }),
-  );
+  const said = execFileSync(simc, ["run", model, ...launch, ...tables], { encoding: "utf8" });
+  const { outputs, world_outputs: ofWorlds } = JSON.parse(said);
   return [...outputs, ...ofWorlds].map((it) => ({ mean: it.mean, deviation: it.standard_deviation }));
 }
 

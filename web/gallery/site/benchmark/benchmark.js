@@ -2,7 +2,8 @@
 const $ = (id) => document.getElementById(id);
 /** Those of the address (`?models=gbm,pi`), or all. */
 const asked = new URLSearchParams(location.search).get("models")?.split(",");
-const models = (await (await fetch("models.json")).json()).filter(({ name }) => asked?.includes(name) ?? true);
+const known = await (await fetch("models.json")).json();
+const models = known.filter(({ name }) => asked?.includes(name) ?? true);
 
 /** A run that is timed takes at least so many seconds, if its model has enough agents. */
 const LONG_ENOUGH = 0.5;
