@@ -97,8 +97,8 @@ pub struct Profile {
     /// Copies of a step in an iteration of the time loop.
     pub copies: Copies,
     /// Most folds of a world in a kernel of all steps: each is many branches between barriers, within the
-    /// time loop. SwiftShader compiles `attention`, which has 18, in 4 s where a dispatch is a part of a step,
-    /// and has not done so after 60 s where it is all steps.
+    /// time loop. SwiftShader compiles `attention`, which has 18, in 4 s where a dispatch is a part of a
+    /// step, and has not done so after 60 s where it is all steps.
     pub most_folds: u32,
 }
 
@@ -187,7 +187,7 @@ pub const SMALL_GPU: Profile = Profile {
 /// Drivers that compute on the CPU: lavapipe, SwiftShader.
 pub const SOFTWARE: Profile = Profile {
     name: "software",
-    measured: "SwiftShader of Chromium: the time to compile sir and attention; otherwise a processor is never idle",
+    measured: "SwiftShader of Chromium: the time to compile sir and attention; a processor is never idle",
     busy: None,
     processors: None,
     subgroup: 4,
