@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # Builds the runtime for JavaScript into target/web/runtime: the module of WebAssembly, its bindings, the
-# shell around it and the page of built models. Prints the sizes. target/web/package is the npm package
-# `simc-runtime`, for `npm pack` or `npm publish`.
+# shell around it and the page of built models. Prints the sizes.
 #
 #   scripts/web/build.sh           what a release has
 #   scripts/web/build.sh --names   with the names of functions, for profiles
@@ -56,10 +55,4 @@ for file in sim_web core simc-runtime worker page chart; do
         --outfile="$OUT/$file.js" "$OUT/$file.js"
 done
 sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1 >"$OUT/version.txt"
-
-PACKAGE=target/web/package
-rm -rf "$PACKAGE"
-mkdir "$PACKAGE"
-cp web/runtime/npm/* LICENSE-* "$OUT"/{sim_web,core,worker,simc-runtime}.js "$OUT/simc-runtime.d.ts" \
-    "$OUT/sim_web_bg.wasm" "$PACKAGE/"
 scripts/web/sizes.sh

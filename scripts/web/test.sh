@@ -26,7 +26,8 @@ for tool in pyodide playwright-core webgpu typescript; do
 done
 say "simc"
 cargo build --quiet -p simc
-say "the gallery"
+say "the package and the gallery"
+scripts/web/package.sh
 scripts/web/gallery.sh
 say "tests"
 # A driver in software that never comes back must not keep the tests forever.

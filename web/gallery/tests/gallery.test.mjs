@@ -75,8 +75,9 @@ test("search and topics choose models, and the address keeps the choice", async 
 
 test("all pages share one runtime", () => {
   const files = readdirSync(folder, { recursive: true });
-  const modules = files.filter((file) => /\.wasm$|core\.js$|page\.js$/.test(file));
-  assert.deepEqual(modules.sort(), ["runtime/core.js", "runtime/page.js", "runtime/sim_web_bg.wasm"]);
+  const modules = files.filter((file) => /\.wasm$|(core|worker|page)\.js$/.test(file));
+  assert.ok(modules.length >= 4, `${modules}`);
+  assert.ok(modules.every((file) => file.startsWith("runtime/")), `${modules}`);
   for (const name of examples) {
     assert.ok(existsSync(join(folder, name, `${name}.d.ts`)));
     const text = readFileSync(join(folder, name, "dark.svg"), "utf8");
