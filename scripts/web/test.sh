@@ -31,5 +31,5 @@ scripts/web/package.sh
 scripts/web/gallery.sh
 say "tests"
 # A driver in software that never comes back must not keep the tests forever.
-node --test --test-concurrency=1 --test-timeout=300000 \
+node --test --test-concurrency=1 --test-timeout=600000 \
     web/runtime/tests/*.test.mjs web/gallery/tests/*.test.mjs
