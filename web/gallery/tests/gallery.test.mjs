@@ -103,7 +103,7 @@ for (const theme of ["light", "dark"]) {
 
 /** Runs the benchmark page; gives what its rows say. */
 async function benchmark(models, backend, prepare) {
-  const { page, problems, close } = await open(`benchmark/?models=${models}`, {}, prepare);
+  const { page, problems, close } = await open(`benchmark/?seconds=0.1&models=${models}`, {}, prepare);
   await page.locator("#status", { hasText: "Ready." }).waitFor();
   await page.selectOption("#backend", backend);
   await page.click("#run");

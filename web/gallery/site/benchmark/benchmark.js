@@ -1,12 +1,13 @@
 // The benchmark page: verifies each model's mean score, then times it, fused and with one dispatch per step.
 const $ = (id) => document.getElementById(id);
+const options = new URLSearchParams(location.search);
 /** Those of the address (`?models=gbm,pi`), or all. */
-const asked = new URLSearchParams(location.search).get("models")?.split(",");
+const asked = options.get("models")?.split(",");
 const known = await (await fetch("models.json")).json();
 const models = known.filter(({ name }) => asked?.includes(name) ?? true);
 
-/** A run that is timed takes at least so many seconds, if its model has enough agents. */
-const LONG_ENOUGH = 0.5;
+/** A run that is timed takes at least so many seconds (`?seconds=2`), if its model has enough agents. */
+const LONG_ENOUGH = Number(options.get("seconds")) || 0.5;
 const REPEATS = 3;
 
 const rounded = (value) => Number(value.toPrecision(3)).toLocaleString("en-US", { maximumFractionDigits: 6 });
