@@ -148,6 +148,18 @@ for (const backend of ["cpu", "gpu"]) {
   });
 }
 
+test("a model that is freed while its worker runs it says so, and a later run works", async () => {
+  const model = await shell.compile(source("gbm"), { gpu: false });
+  let began;
+  const beginning = new Promise((resolve) => (began = resolve));
+  const run = model.run({ agents: 1_000_000, steps: 100_000, progress: began });
+  await beginning;
+  model.free();
+  await assert.rejects(run, { code: "ended" });
+  assert.equal((await model.run({ agents: 10 })).outputs.call.length, 10);
+  model.free();
+});
+
 test("a model may be freed and asked by its own progress", () => {
   const model = new core.LocalModel(source("gbm"));
   const seen = [];
