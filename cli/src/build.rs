@@ -51,6 +51,10 @@ pub(crate) struct Args {
     /// Folder with the runtime for --target web, as scripts/web/build.sh builds it.
     #[arg(long, value_name = "DIR", requires = "target", value_hint = clap::ValueHint::DirPath)]
     runtime: Option<PathBuf>,
+    /// Address of a folder with the runtime, for pages that share one, such as ../runtime: none is copied.
+    #[arg(long, value_name = "URL", requires = "target", conflicts_with = "runtime",
+          value_parser = web::address)]
+    runtime_url: Option<String>,
     #[command(flatten)]
     compilation: Compilation,
     #[command(flatten)]
@@ -221,8 +225,12 @@ fn for_web(args: &Args, directory: &Path) -> Result<(), Failure> {
     let source = args.warnings.read(&args.file)?;
     let artifact = args.compilation.compile(&source)?;
     let name = stem(&args.file).to_string_lossy();
-    let (options, runtime) = (args.compilation.words(), args.runtime.as_deref());
-    web::write(directory, &name, &source, &artifact, &options, runtime)
+    let runtime = match &args.runtime_url {
+        Some(address) => web::Runtime::At(address),
+        None => web::Runtime::Copied(args.runtime.as_deref()),
+    };
+    let options = args.compilation.words();
+    web::write(directory, &name, &source, &artifact, &options, &runtime)
 }
 
 /// The name of what is written of a model.

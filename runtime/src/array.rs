@@ -34,6 +34,16 @@ impl Array {
         }
     }
 
+    /// Values one after the other, as the conversion from a slice gives them. `words` are their bits.
+    pub fn flat(scalar: Scalar, words: impl Into<Arc<[u32]>>) -> Array {
+        Array {
+            scalar,
+            words: words.into(),
+            shape: None,
+            overflow: None,
+        }
+    }
+
     /// The same values with a shape.
     #[cfg(feature = "ndarray")]
     pub(crate) fn with_shape(self, shape: Vec<u32>) -> Array {

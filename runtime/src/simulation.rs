@@ -412,6 +412,11 @@ impl Simulation {
         self.options.backend
     }
 
+    /// What the caller decides of the kernel.
+    pub fn current_tuning(&self) -> &Tuning {
+        &self.options.tuning
+    }
+
     /// The seed of the next run.
     pub fn current_seed(&self) -> u64 {
         self.settings.seed

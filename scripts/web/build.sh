@@ -49,8 +49,8 @@ if ! [ -x "$TOOLS/node_modules/.bin/esbuild" ]; then
 fi
 rm -f "$OUT"/*.wasm.d.ts
 cp web/runtime/js/*.js web/runtime/js/*.d.ts web/runtime/page/* "$OUT/"
-# The bindings of wgpu are long, and a page has at most 20 kB of JavaScript.
-for file in sim_web page chart; do
+# A page has at most 20 kB of JavaScript.
+for file in sim_web core simc-runtime worker page chart; do
     "$TOOLS/node_modules/.bin/esbuild" --minify --log-level=error --allow-overwrite \
         --outfile="$OUT/$file.js" "$OUT/$file.js"
 done

@@ -18,12 +18,18 @@ if ! [ -x "$CHROMIUM" ]; then
         chromium >/dev/null
 fi
 scripts/web/build.sh
-if ! [ -d "$TOOLS/node_modules/pyodide" ] || ! [ -d "$TOOLS/node_modules/playwright-core" ] ||
-    ! [ -d "$TOOLS/node_modules/webgpu" ]; then
-    npm install --silent --no-audit --no-fund --prefix "$TOOLS" playwright-core@1.65.1 pyodide@314.0.7 \
-        webgpu@0.6.2
-fi
+for tool in pyodide playwright-core webgpu typescript; do
+    if ! [ -d "$TOOLS/node_modules/$tool" ]; then
+        npm install --silent --no-audit --no-fund --prefix "$TOOLS" playwright-core@1.65.1 pyodide@314.0.7 \
+            webgpu@0.6.2 typescript@7.0.2
+    fi
+done
 say "simc"
 cargo build --quiet -p simc
+say "the package and the gallery"
+scripts/web/package.sh
+scripts/web/gallery.sh
 say "tests"
-node --test --test-concurrency=1 web/runtime/tests/*.test.mjs
+# A driver in software that never comes back must not keep the tests forever.
+node --test --test-concurrency=1 --test-timeout=600000 \
+    web/runtime/tests/*.test.mjs web/gallery/tests/*.test.mjs

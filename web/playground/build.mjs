@@ -8,11 +8,11 @@ import { createHash } from "node:crypto";
 import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { existsSync } from "node:fs";
 import { gzipSync } from "node:zlib";
-import { join, relative } from "node:path";
+import { basename, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { csv, examples, root } from "../examples.mjs";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
-const root = join(here, "../..");
 const out = join(here, "dist");
 const compiler = join(root, "target/web/compiler/simc.wasm");
 const runtime = join(root, "target/web/runtime");
@@ -54,7 +54,7 @@ if (withRuntime) {
     }
     await builtPage();
 }
-await examples();
+await listExamples();
 await serviceWorker();
 await sizes();
 
@@ -68,76 +68,17 @@ async function builtPage() {
 }
 
 /** The examples with their titles, and the tables that they need. */
-async function examples() {
-    const folder = join(root, "lang-examples");
-    const readme = await readFile(join(folder, "README.md"), "utf8");
-    const commands = readme
-        .replace(/\\\n\s*/g, "")
-        .split("\n")
-        .filter((line) => line.startsWith("simc run"));
+async function listExamples() {
     const found = [];
-    for (const file of (await readdir(folder)).filter((name) => name.endsWith(".sim")).sort()) {
-        const source = await readFile(join(folder, file), "utf8");
-        const name = file.replace(".sim", "");
-        const command = commands.find((line) => line.includes(`lang-examples/${file} --data`)) ?? "";
-        const tables = {};
-        for (const [, table, path] of command.matchAll(/--data (\w+)=(\S+)/g))
-            tables[table] = await copyTable(join(root, path));
-        found.push({ name, title: title(source), source, tables });
+    for (const { name, title, source, tables } of await examples()) {
+        const copied = {};
+        for (const [table, path] of Object.entries(tables)) {
+            copied[table] = basename(path).replace(/\.npy$/, ".csv");
+            await writeFile(join(out, "data", copied[table]), await csv(path));
+        }
+        found.push({ name, title, source, tables: copied });
     }
     await writeFile(join(out, "examples.json"), JSON.stringify(found));
-}
-
-/** The first sentence of a model's documentation. */
-function title(source) {
-    const lines = source
-        .split("\n")
-        .filter((line) => line.startsWith("//!"))
-        .map((line) => line.slice(3).trim());
-    const end = lines.indexOf("");
-    return lines
-        .slice(0, end < 0 ? undefined : end)
-        .join(" ")
-        .replace(/\.$/, "");
-}
-
-/** Copies a table as CSV; one of NumPy's files becomes CSV with the fewest digits that say a float. */
-async function copyTable(path) {
-    const name = path
-        .split("/")
-        .at(-1)
-        .replace(/\.npy$/, ".csv");
-    const bytes = await readFile(path);
-    await writeFile(join(out, "data", name), path.endsWith(".npy") ? npyToCsv(bytes) : bytes);
-    return name;
-}
-
-function npyToCsv(bytes) {
-    const length = bytes[6] === 1 ? bytes.readUInt16LE(8) : bytes.readUInt32LE(8);
-    const start = (bytes[6] === 1 ? 10 : 12) + length;
-    const header = bytes.toString("latin1", 10, start);
-    const type = /'(<[fi]4)'/.exec(header)?.[1];
-    if (!type || header.includes("True")) throw new Error(`not numbers of 32 bits by rows: ${header}`);
-    const read = (at) => (type === "<f4" ? shortest(bytes.readFloatLE(at)) : String(bytes.readInt32LE(at)));
-    const shape = /\(([\d, ]*)\)/
-        .exec(header)[1]
-        .split(",")
-        .map((part) => part.trim())
-        .filter(Boolean)
-        .map(Number);
-    const width = shape.slice(1).reduce((product, dim) => product * dim, 1);
-    const values = Array.from({ length: (bytes.length - start) / 4 }, (_, k) => read(start + 4 * k));
-    const rows = [];
-    for (let at = 0; at < values.length; at += width) rows.push(values.slice(at, at + width).join(","));
-    return `${rows.join("\n")}\n`;
-}
-
-function shortest(value) {
-    for (let digits = 1; digits < 9; digits += 1) {
-        const text = Number(value.toPrecision(digits));
-        if (Math.fround(text) === value) return String(text);
-    }
-    return String(value);
 }
 
 async function files(folder = out) {

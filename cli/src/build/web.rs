@@ -18,6 +18,30 @@ const VARIABLE: &str = "SIM_WEB_RUNTIME";
 /// The page; `{{…}}` are replaced.
 const PAGE: &str = include_str!("web/index.html");
 
+/// Where a page finds the runtime.
+pub(super) enum Runtime<'a> {
+    /// Beside it, as a copy of the folder that is given or found.
+    Copied(Option<&'a Path>),
+    /// In the folder with this address, without a slash at its end.
+    At(&'a str),
+}
+
+/// The address of a folder, for pages. Scripts of workers must come from the page's own origin, so that it is
+/// a path.
+///
+/// # Errors
+/// If it is no path.
+pub(super) fn address(text: &str) -> Result<String, String> {
+    match text.starts_with(['.', '/']) && !text.starts_with("//") {
+        true => Ok(text.trim_end_matches('/').to_owned()),
+        false => Err(
+            "it must begin with `./`, `../` or `/`: browsers take workers from the page's own \
+                      origin only"
+                .to_owned(),
+        ),
+    }
+}
+
 /// Writes the folder of a model.
 ///
 /// # Errors
@@ -28,35 +52,39 @@ pub(super) fn write(
     source: &Source,
     artifact: &Artifact,
     options: &[String; 2],
-    runtime: Option<&Path>,
+    runtime: &Runtime<'_>,
 ) -> Result<(), Failure> {
-    let runtime = find(runtime)?;
+    let (runtime, at) = match runtime {
+        Runtime::Copied(folder) => (find(*folder)?, "."),
+        Runtime::At(address) => (Vec::new(), *address),
+    };
     fs::create_dir_all(directory).map_err(|error| problem::unwritable(directory, &error))?;
     let mut written = Vec::new();
     let files = [
-        (format!("{name}.js"), module(source, artifact, options)),
-        (format!("{name}.d.ts"), types::text(name, artifact)),
+        (format!("{name}.js"), module(source, artifact, options, at)),
+        (format!("{name}.d.ts"), types::text(name, artifact, at)),
         (format!("{name}.wgsl"), artifact.wgsl()),
-        ("index.html".to_owned(), page(name, artifact)),
+        ("index.html".to_owned(), page(name, artifact, at)),
     ];
     for (file, text) in files {
         let path = directory.join(file);
         replace(&path, |out| out.write_all(text.as_bytes()))?;
         written.push(path);
     }
-    for path in runtime {
+    for path in &runtime {
         let bytes =
-            fs::read(&path).map_err(|error| problem::unreadable_web_runtime(&path, &error))?;
+            fs::read(path).map_err(|error| problem::unreadable_web_runtime(path, &error))?;
         let copy = directory.join(path.file_name().unwrap_or_default());
         replace(&copy, |out| out.write_all(&bytes))?;
     }
     for path in written {
         terminal::note(format!("wrote {}\n", path.display()));
     }
-    terminal::note(format!(
-        "wrote the runtime; serve {} with any file server\n",
-        directory.display()
-    ));
+    if !runtime.is_empty() {
+        let folder = directory.display();
+        let note = format!("wrote the runtime; serve {folder} with any file server\n");
+        terminal::note(note);
+    }
     Ok(())
 }
 
@@ -94,14 +122,20 @@ fn find(given: Option<&Path>) -> Result<Vec<PathBuf>, Failure> {
     Ok(files)
 }
 
-/// The model as a module.
-fn module(source: &Source, artifact: &Artifact, [generator, math]: &[String; 2]) -> String {
+/// The model as a module, with the runtime in the folder `at`.
+fn module(
+    source: &Source,
+    artifact: &Artifact,
+    [generator, math]: &[String; 2],
+    at: &str,
+) -> String {
+    let runtime = serde_json::Value::from(format!("{at}/simc-runtime.js"));
     let text = serde_json::Value::from(source.text.as_str());
     let options = serde_json::json!({ "generator": generator, "precise": math == "precise" });
     let manifest = artifact.visible_manifest().json();
     format!(
         "// Written by `simc build --target web`.\n\
-         import {{ compile }} from \"./simc-runtime.js\";\n\n\
+         import {{ compile }} from {runtime};\n\n\
          export const source = {text};\n\n\
          export const manifest = {manifest};\n\n\
          /** Loads the runtime and the model. */\n\
@@ -110,8 +144,8 @@ fn module(source: &Source, artifact: &Artifact, [generator, math]: &[String; 2])
     )
 }
 
-/// The page of the model.
-fn page(name: &str, artifact: &Artifact) -> String {
+/// The page of the model, with the runtime in the folder `at`.
+fn page(name: &str, artifact: &Artifact, at: &str) -> String {
     let manifest = &artifact.manifest;
     let title = match manifest.doc.lines().next() {
         Some(line) if !line.trim().is_empty() => line.trim(),
@@ -120,6 +154,7 @@ fn page(name: &str, artifact: &Artifact) -> String {
     PAGE.replace("{{title}}", &escaped(title))
         .replace("{{module}}", &escaped(&format!("./{name}.js")))
         .replace("{{name}}", &escaped(name))
+        .replace("{{runtime}}", &escaped(at))
 }
 
 /// Text as HTML.

@@ -83,6 +83,36 @@ fn a_folder_has_module_types_kernel_page_and_runtime() {
 }
 
 #[test]
+fn pages_can_share_a_runtime() {
+    let place = place(env!("CARGO_PKG_VERSION"));
+    let said = build(&place, &["--runtime-url", "../runtime/"]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert!(!place.path("site/simc-runtime.js").exists());
+    let imported = "from \"../runtime/simc-runtime.js\";";
+    for file in ["site/walk.js", "site/walk.d.ts"] {
+        let text = place.text(file);
+        assert!(text.contains(imported), "{file}: {text}");
+    }
+    let page = place.text("site/index.html");
+    for found in [
+        "../runtime/page.css\"",
+        "../runtime/page.js\"",
+        "\"./walk.js\"",
+    ] {
+        assert!(page.contains(found), "{found} in {page}");
+    }
+    for elsewhere in [
+        "https://example.org/runtime",
+        "//example.org/runtime",
+        "runtime",
+    ] {
+        let said = build(&place, &["--runtime-url", elsewhere]);
+        assert_eq!(said.code, 2, "{elsewhere}: {}", said.err);
+        assert!(said.err.contains("own origin"), "{}", said.err);
+    }
+}
+
+#[test]
 fn a_variable_names_the_runtime_as_well() {
     let place = place(env!("CARGO_PKG_VERSION"));
     let args = ["build", "walk.sim", "--target", "web", "-o", "site"];

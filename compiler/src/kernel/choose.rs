@@ -73,7 +73,8 @@ pub(crate) fn choose<'a>(artifact: &'a Artifact, target: &Target, tuning: &Tunin
 
 /// What a dispatch computes of worlds, and why: a part of one step where they do not fit a workgroup. Where
 /// they do, it was slower: on an H100 3.8 times for one world of 512 bodies that each look at all others, 1.9
-/// times for 1,024 of them, 12 times for one world of 1,000 whose step is a fold.
+/// times for 1,024 of them, 12 times for one world of 1,000 whose step is a fold. So it is where a driver
+/// would compile a kernel of all steps longer than anybody waits.
 fn world_dispatch(
     layout: &WorldLayout,
     target: &Target,
@@ -84,7 +85,12 @@ fn world_dispatch(
     }
     let (invocations, bytes) = target.workgroup;
     if layout.size() <= invocations && layout.bytes() <= bytes.into() {
-        return (WorldDispatch::Fused, String::new());
+        let folds = layout.exchange.folds;
+        if folds <= target.class.profile().most_folds {
+            return (WorldDispatch::Fused, String::new());
+        }
+        let why = format!("a driver in software compiles a kernel with {folds} folds too long");
+        return (WorldDispatch::PerStep, why);
     }
     let members = layout.members;
     let why = format!("a world of {members} agents does not fit a workgroup");

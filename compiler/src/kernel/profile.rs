@@ -96,6 +96,10 @@ pub struct Profile {
     pub interleaved: usize,
     /// Copies of a step in an iteration of the time loop.
     pub copies: Copies,
+    /// Most folds of a world in a kernel of all steps: each is many branches between barriers, within the
+    /// time loop. SwiftShader compiles `attention`, which has 20, in 4 s where a dispatch is a part of a
+    /// step, and has not done so after 60 s where it is all steps.
+    pub most_folds: u32,
 }
 
 /// How many invocations keep a device busy; below that, more invocations cost almost nothing.
@@ -164,6 +168,7 @@ pub const LARGE_GPU: Profile = Profile {
         branches: true,
         until_asked: 16,
     },
+    most_folds: u32::MAX,
 };
 
 /// Integrated GPUs. None was available: the numbers are those of [`LARGE_GPU`], except how many invocations
@@ -182,7 +187,7 @@ pub const SMALL_GPU: Profile = Profile {
 /// Drivers that compute on the CPU: lavapipe, SwiftShader.
 pub const SOFTWARE: Profile = Profile {
     name: "software",
-    measured: "SwiftShader of Chromium: the time to compile sir; for the rest a processor is never idle",
+    measured: "SwiftShader of Chromium: the time to compile sir and attention; a processor is never idle",
     busy: None,
     processors: None,
     subgroup: 4,
@@ -190,5 +195,6 @@ pub const SOFTWARE: Profile = Profile {
         branches: false,
         ..LARGE_GPU.copies
     },
+    most_folds: 8,
     ..LARGE_GPU
 };

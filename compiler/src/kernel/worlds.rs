@@ -51,6 +51,8 @@ pub(crate) struct Exchange {
     pub(crate) inputs: BTreeSet<VarId>,
     /// How values of agents are combined, and of which type.
     pub(crate) combined: Vec<(LaneOp, Type)>,
+    /// How often values are combined in the text of a step, and before and after all steps.
+    pub(crate) folds: u32,
     /// Are values combined under a condition or in a loop?
     pub(crate) in_branches: bool,
     /// Bytes of workgroup memory that an invocation needs.
@@ -181,6 +183,7 @@ impl Exchange {
         for block in program.agent_blocks() {
             others(program, block, &mut published, &mut exchange.inputs);
             each_combined(program, block, &mut |op, ty| {
+                exchange.folds += 1;
                 if !combined.contains(&(op, ty)) {
                     combined.push((op, ty));
                 }

@@ -18,6 +18,7 @@ export async function pageOf(name, { source, manifest, wgsl }) {
     const title = manifest.doc.split("\n")[0].trim() || name;
     const page = template
         .replaceAll("{{title}}", () => escaped(title))
+        .replaceAll("{{runtime}}", ".")
         .replaceAll("{{module}}", `./${name}.js`)
         .replaceAll("{{name}}", name);
     const module = [

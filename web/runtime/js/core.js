@@ -108,8 +108,8 @@ export async function useNodeGpu(from = "webgpu", options = []) {
 
 /** Names that a launch has beside params, tables and inputs. */
 const OPTIONS = new Set([
-  "agents", "steps", "world", "firstAgent", "population", "seed", "backend", "keepStates", "keepOutputs",
-  "statistics", "params", "data", "inputs", "signal", "progress",
+  "agents", "steps", "world", "firstAgent", "population", "seed", "backend", "stepsPerDispatch",
+  "keepStates", "keepOutputs", "statistics", "params", "data", "inputs", "signal", "progress",
 ]);
 
 /** A value of Pyodide as one of JavaScript: a buffer is viewed where it lies, other values are copied. */
@@ -154,6 +154,9 @@ export function launchOf(asked, manifest, views = []) {
 /** A compiled model on this thread. */
 export class LocalModel {
   #model;
+  /** Settled when the run that is under way has ended. */
+  #running;
+  #freed = false;
   constructor(source, { generator, precise = false, checks = false } = {}) {
     try {
       this.#model = new Model(String(source), generator, Boolean(precise), Boolean(checks));
@@ -163,39 +166,65 @@ export class LocalModel {
     this.manifest = JSON.parse(this.#model.manifest());
   }
 
-  /** The text of the kernel. */
-  wgsl() {
-    return this.#model.wgsl();
+  /** The module's model, for one call. */
+  #own() {
+    if (this.#freed) throw new SimError({ code: "ended", message: "the model was freed" });
+    if (this.#running) throw argument("a run of this model is under way: await it first");
+    return this.#model;
   }
 
-  /** Runs, on a GPU if there is one and it pays. `progress(done, all)` may return `false` to end the run. */
-  async run(asked = {}, progress = asked.progress) {
+  /** Begins a run, which `end` ends; `views` are those of buffers of Python that it reads. */
+  #begin() {
+    const model = this.#own();
     const views = [];
+    let ended;
+    this.#running = new Promise((resolve) => (ended = resolve));
+    const end = () => {
+      for (const view of views) view.release();
+      this.#running = undefined;
+      if (this.#freed) model.free();
+      ended();
+    };
+    return { model, views, end };
+  }
+
+  /** The text of the kernel. */
+  wgsl() {
+    return this.#own().wgsl();
+  }
+
+  /**
+   * Runs, on a GPU if there is one and it pays, after the run that is under way. `progress(done, all)` may
+   * return `false` to end the run.
+   */
+  async run(asked = {}, progress = asked.progress) {
+    while (this.#running) await this.#running;
+    const { model, views, end } = this.#begin();
     try {
-      return await this.#model.run(launchOf(asked, this.manifest, views), progress);
+      return await model.run(launchOf(asked, this.manifest, views), progress);
     } catch (error) {
       throw simError(error);
     } finally {
-      for (const view of views) view.release();
+      end();
     }
   }
 
   /** Runs on the CPU, and returns the results when it is done. */
   runNow(asked = {}, progress = asked.progress) {
-    const views = [];
+    const { model, views, end } = this.#begin();
     try {
-      return this.#model.runNow(launchOf(asked, this.manifest, views), progress);
+      return model.runNow(launchOf(asked, this.manifest, views), progress);
     } catch (error) {
       throw simError(error);
     } finally {
-      for (const view of views) view.release();
+      end();
     }
   }
 
-  /** Frees the memory of the model. */
+  /** Frees the memory of the model, after the run that is under way. */
   free() {
-    this.#model?.free();
-    this.#model = undefined;
+    if (!this.#freed && !this.#running) this.#model.free();
+    this.#freed = true;
   }
 }
 

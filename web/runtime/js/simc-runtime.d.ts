@@ -43,6 +43,8 @@ export interface LaunchOptions {
   seed?: number | bigint;
   /** `auto` by default: a GPU where there is one and the run is long enough. */
   backend?: "auto" | "gpu" | "cpu" | "reference";
+  /** Most steps of a dispatch to a GPU; as many as its watchdog allows by default. */
+  stepsPerDispatch?: number;
   /** Whether the results have the final states; true by default. */
   keepStates?: boolean;
   /** Whether the results have the outputs of each agent; true by default. */
@@ -162,10 +164,14 @@ export class LocalModel {
   constructor(source: string, options?: Pick<CompileOptions, "generator" | "precise" | "checks">);
   readonly manifest: any;
   wgsl(): string;
-  /** Runs, on a GPU if there is one and it pays. `progress` may return `false` to end the run. */
+  /**
+   * Runs, on a GPU if there is one and it pays, after the run that is under way. `progress` may return
+   * `false` to end the run.
+   */
   run(launch?: Omit<Launch, "signal">, progress?: (done: number, all: number) => unknown): Promise<Run>;
   /** Runs on the CPU. */
   runNow(launch?: Omit<Launch, "signal">, progress?: (done: number, all: number) => unknown): Run;
+  /** Frees the memory of the model, after the run that is under way. */
   free(): void;
 }
 

@@ -2,7 +2,7 @@
 import { curves, histogram, shown } from "./chart.js";
 
 const $ = (id) => document.getElementById(id);
-const { load, manifest } = await import(new URL($("script").dataset.model, import.meta.url));
+const { load, manifest } = await import(new URL($("script").dataset.model, document.baseURI));
 const world = manifest.world ?? { inputs: [], outputs: [] };
 
 /** Most values of an output or array that have a chart or control of their own. */
@@ -120,15 +120,27 @@ function table(text, name) {
   return numbers((heading ? rest : [first, ...rest]).join("\n"), name);
 }
 
+/** Addresses of files for tables and inputs, by name, that the page has where none is chosen. */
+const own = JSON.parse($("script").dataset.files ?? "{}");
+
+async function fetched(address) {
+  const response = await fetch(address);
+  if (!response.ok) throw new Error(`${address}: ${response.status}`);
+  return response;
+}
+
 function addTable(parent, field, required) {
+  const { name } = field;
   const dims = dimensions(field).map((length) => length || "any number");
-  const about = `${field.doc}\nA text file of numbers (CSV)${dims.length ? `, ${dims.join(" × ")}` : ""}`;
+  const instead = own[name] ? `, in place of ${own[name].split("/").at(-1)}` : "";
+  const size = dims.length ? `, ${dims.join(" × ")}` : "";
+  const about = `${field.doc}\nA text file of numbers (CSV)${size}${instead}`;
   const file = input("file", { accept: ".csv,.txt,.tsv" });
-  file.required = required;
-  control(parent, field.name, about.trim(), file);
-  readers.set(field.name, async () => {
-    const [chosen] = file.files;
-    return chosen ? table(await chosen.text(), field.name) : undefined;
+  file.required = required && !instead;
+  control(parent, name, about.trim(), file);
+  readers.set(name, async () => {
+    const given = file.files[0] ?? (own[name] && (await fetched(own[name])));
+    return given && table(await given.text(), name);
   });
 }
 
@@ -164,11 +176,12 @@ function addRunFields() {
 }
 
 function addControls() {
-  // Lines of a comment are as long as the editor's window; paragraphs are what they mean.
-  const paragraphs = manifest.doc.split("\n").slice(1).join("\n").trim().split(/\n\s*\n/);
+  // Lines of a comment are as long as the editor's window; paragraphs are what they mean, and formulas.
+  const paragraphs = manifest.doc.split("\n").slice(1).join("\n").replace(/^\n+/, "").split(/\n\s*\n/);
   const [first, ...rest] = paragraphs.map((text) => {
-    const made = document.createElement("p");
-    made.textContent = text.replace(/\s*\n\s*/g, " ");
+    const apart = text.startsWith("    ");
+    const made = document.createElement(apart ? "pre" : "p");
+    made.textContent = apart ? text.replace(/^ {4}/gm, "") : text.replace(/\s*\n\s*/g, " ");
     return made;
   });
   $("about").append(first);
@@ -293,10 +306,10 @@ async function run() {
     const { backend, device, agents, steps, agentSteps, reason } = result.report;
     const where = backend === "gpu" ? `on the GPU (${device})` : "on the CPU";
     const rate = Number((agentSteps / seconds).toPrecision(3));
-    status(
-      `${agents.toLocaleString("en-US")} agents, ${steps.toLocaleString("en-US")} steps ${where} in ` +
-        `${shown(seconds, 3)} s: ${rate.toLocaleString("en-US")} agent-steps/s (${reason}).`,
-    );
+    const [of, speed] = manifest.has_step
+      ? [`, ${shown(steps)} steps`, `: ${shown(rate)} agent-steps/s`]
+      : ["", ""];
+    status(`${shown(agents)} agents${of} ${where} in ${shown(seconds, 3)} s${speed} (${reason}).`);
     document.body.dataset.done = String(Number(document.body.dataset.done ?? 0) + 1);
   } catch (error) {
     failed(error);

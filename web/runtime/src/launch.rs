@@ -5,7 +5,8 @@ use js_sys::{
     BigInt, Float32Array, Float64Array, Int8Array, Int16Array, Int32Array, Object, Reflect,
     Uint8Array, Uint8ClampedArray, Uint16Array, Uint32Array,
 };
-use sim_runtime::{Array, Backend, Field, Generator, Manifest, Scalar, Simulation};
+use sim_runtime::{Array, Backend, Field, Generator, Manifest, Scalar, Simulation, Tuning};
+use std::{iter, sync::Arc};
 use wasm_bindgen::{JsCast, JsValue};
 
 /// The code of mistakes in the call.
@@ -20,6 +21,7 @@ pub(crate) struct Asked {
     population: Option<u32>,
     seed: u64,
     backend: Backend,
+    steps_per_dispatch: Option<u32>,
     keep_states: bool,
     keep_outputs: bool,
     /// Whether the results have statistics.
@@ -33,6 +35,10 @@ impl Asked {
     /// Reads an object. Names and types of params, tables and inputs are checked when they are set.
     pub(crate) fn of(asked: &Object, manifest: &Manifest) -> Result<Asked, Failure> {
         let world = manifest.world_rows();
+        let steps_per_dispatch = count(asked, "stepsPerDispatch")?;
+        if steps_per_dispatch == Some(0) {
+            return Err(wrong("stepsPerDispatch", "a whole number, 1 or more"));
+        }
         let inputs = manifest.inputs.iter().chain(&world.inputs);
         let params = manifest.params.iter().map(|it| &it.field);
         let data = manifest.data.iter().map(|it| &it.field);
@@ -44,6 +50,7 @@ impl Asked {
             population: count(asked, "population")?,
             seed: seed(asked)?,
             backend: backend(asked)?,
+            steps_per_dispatch,
             keep_states: flag(asked, "keepStates", true)?,
             keep_outputs: flag(asked, "keepOutputs", true)?,
             statistics: flag(asked, "statistics", true)?,
@@ -80,6 +87,13 @@ impl Asked {
         simulation.set_seed(self.seed);
         if simulation.current_backend() != self.backend {
             simulation.set_backend(self.backend);
+        }
+        let tuning = Tuning {
+            steps_per_dispatch: self.steps_per_dispatch,
+            ..Tuning::AUTO
+        };
+        if *simulation.current_tuning() != tuning {
+            simulation.set_tuning(tuning);
         }
         simulation.set_keep_states(self.keep_states);
         simulation.set_keep_outputs(self.keep_outputs);
@@ -293,19 +307,23 @@ fn shaped(scalar: Scalar, words: Vec<u32>, shape: Option<Vec<u32>>) -> Array {
     }
 }
 
-/// The values of a typed array, copied once.
+/// The values of a typed array; those of 32 bits are copied once.
 fn typed(value: &JsValue, scalar: Scalar) -> Option<Array> {
     if let Some(array) = value.dyn_ref::<Float32Array>() {
-        return Some(Array::from(array.to_vec()));
+        let (buffer, start) = (array.buffer(), array.byte_offset());
+        let view = Uint32Array::new_with_byte_offset_and_length(&buffer, start, array.length());
+        return Some(Array::flat(Scalar::F32, copied(&view)));
     }
     if let Some(array) = value.dyn_ref::<Float64Array>() {
         return numbers(array.to_vec(), scalar, None);
     }
     if let Some(array) = value.dyn_ref::<Int32Array>() {
-        return Some(Array::from(array.to_vec()));
+        let (buffer, start) = (array.buffer(), array.byte_offset());
+        let view = Uint32Array::new_with_byte_offset_and_length(&buffer, start, array.length());
+        return Some(Array::flat(Scalar::I32, copied(&view)));
     }
     if let Some(array) = value.dyn_ref::<Uint32Array>() {
-        return Some(Array::from(array.to_vec()));
+        return Some(Array::flat(Scalar::U32, copied(array)));
     }
     let small: Vec<f64> = if let Some(array) = value.dyn_ref::<Uint8Array>() {
         array.to_vec().into_iter().map(f64::from).collect()
@@ -321,4 +339,11 @@ fn typed(value: &JsValue, scalar: Scalar) -> Option<Array> {
         return None;
     };
     numbers(small, scalar, None)
+}
+
+/// The words of an array, copied once: a `Vec` would be copied again.
+fn copied(array: &Uint32Array) -> Arc<[u32]> {
+    let mut words: Arc<[u32]> = iter::repeat_n(0, array.length() as usize).collect();
+    array.copy_to(Arc::make_mut(&mut words));
+    words
 }

@@ -6,15 +6,20 @@ import { root } from "./support.mjs";
 
 const TYPES = {
   ".html": "text/html", ".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css",
-  ".wasm": "application/wasm", ".json": "application/json",
+  ".wasm": "application/wasm", ".svg": "image/svg+xml", ".json": "application/json",
 };
 
-/** A plain file server; gives its address and its end. */
-export async function serve(folder) {
+/**
+ * A plain file server; gives its address and its end. `mounts` has other folders by the beginnings of paths.
+ */
+export async function serve(folder, mounts = {}) {
+  const others = Object.entries(mounts);
   const server = createServer(async (request, response) => {
     const path = normalize(decodeURIComponent(new URL(request.url, "http://x").pathname));
+    const [prefix, place] = others.find(([prefix]) => path.startsWith(prefix)) ?? ["/", folder];
     try {
-      const body = await readFile(join(folder, path.endsWith("/") ? `${path}index.html` : path));
+      const rest = path.slice(prefix.length);
+      const body = await readFile(join(place, path.endsWith("/") ? `${rest}index.html` : rest));
       response.writeHead(200, { "Content-Type": TYPES[extname(path) || ".html"] ?? "application/octet-stream" });
       response.end(body);
     } catch {

@@ -1,17 +1,10 @@
 // Runs on WebGPU in Node (Dawn): the same module, and results that agree with the CPU.
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { test } from "node:test";
-import { pathToFileURL } from "node:url";
-import { core, root, shell, source } from "./support.mjs";
+import { dawn } from "./dawn.mjs";
+import { core, shell, source } from "./support.mjs";
 
-const dawn = join(root, "target/web/tools/node_modules/webgpu/index.js");
-const icd = "/usr/lib/chromium/vk_swiftshader_icd.json";
-// Dawn is tested with Chromium's software, as no other driver is sure to be here.
-if (existsSync(icd)) process.env.VK_ICD_FILENAMES ??= icd;
-
-const options = { gpu: pathToFileURL(dawn).href };
+const options = { gpu: dawn };
 
 function mean(values) {
   return values.reduce((sum, value) => sum + value, 0) / values.length;

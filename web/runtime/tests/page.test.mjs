@@ -1,24 +1,26 @@
-// The pages that `simc build --target web` writes run in a browser, and agree with native runs.
+// The gallery's pages, which `simc build --target web` writes, run in a browser and agree with native runs.
+// `scripts/web/gallery.sh` builds them.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { chromium, serve } from "./browser.mjs";
-import { examples, native, root, simc } from "./support.mjs";
+import { built, examples, native, nativeMeans, root, simc } from "./support.mjs";
 
-const folder = join(root, "target/web/pages");
+const folder = join(root, "target/web/gallery");
+/** A page with a runtime of its own. */
+const alone = join(root, "target/web/pages/alone");
 const pictures = join(root, "target/web/pictures");
 let browser;
 let server;
 
 before(async () => {
   mkdirSync(pictures, { recursive: true });
-  for (const name of examples) {
-    const model = join(root, "lang-examples", `${name}.sim`);
-    execFileSync(simc, ["build", model, "--target", "web", "-o", join(folder, name)], { stdio: "ignore" });
-  }
-  server = await serve(folder);
+  const model = join(root, "lang-examples/gbm.sim");
+  const args = ["build", model, "--target", "web", "--runtime", built, "-o", alone];
+  execFileSync(simc, args, { stdio: "ignore" });
+  server = await serve(folder, { "/alone/": alone });
   browser = await chromium();
 });
 after(async () => {
@@ -89,17 +91,33 @@ test("WebGPU agrees with the CPU", async (t) => {
 });
 
 for (const name of examples) {
-  test(`the page of ${name} runs, or asks for its tables`, async () => {
+  test(`the page of ${name} runs, and its means are the native ones`, async () => {
     const { page, problems, close } = await open(name);
-    const needs = await page.locator("#tables input[required]").count();
-    if (needs === 0) {
-      await finished(page);
-      assert.ok((await page.locator("figure svg").count()) > 0);
-    }
+    await finished(page);
+    assert.ok((await page.locator("#charts figure svg").count()) > 0);
+    assert.equal(await page.locator(".preview").isVisible(), false);
+    const agents = Number(await page.inputValue("#value-agents"));
+    const expected = nativeMeans(name, { agents, seed: 0 });
+    const rows = await page.locator("#summary tbody tr").evaluateAll((rows) =>
+      rows.map((row) => Number(row.cells[2].textContent.replaceAll(",", ""))),
+    );
+    assert.equal(rows.length, expected.length);
+    expected.forEach(({ mean, deviation }, at) => {
+      // The page shows six digits.
+      const bound = 1e-5 * Math.abs(mean) + 1e-4 * (deviation ?? 0) + 1e-9;
+      assert.ok(Math.abs(rows[at] - mean) <= bound, `row ${at}: ${rows[at]} for ${mean}`);
+    });
     assert.deepEqual(problems, []);
     await close();
   });
 }
+
+test("a page with a runtime of its own runs", async () => {
+  const { page, problems, close } = await open("alone");
+  await finished(page);
+  assert.deepEqual(problems, []);
+  await close();
+});
 
 test("a mistake is shown, and the next run works", async () => {
   const { page, close } = await open("gbm");
@@ -145,11 +163,22 @@ for (const [theme, width, height] of [["light", 1280, 900], ["dark", 1280, 900],
   });
 }
 
-test("the page needs no eval, and every control has a label", async () => {
+test("the page needs no eval and has none, and every control has a label", async () => {
   const html = readFileSync(join(folder, "gbm/index.html"), "utf8");
   assert.match(html, /script-src 'self' 'wasm-unsafe-eval'/);
   assert.doesNotMatch(html, /'unsafe-eval'|'unsafe-inline'/);
   const { page, close } = await open("gbm");
+  // In a task of its own: what the test itself evaluates is exempt.
+  const tried = () => new Promise((resolve) => {
+    setTimeout(() => {
+      try {
+        resolve(Function("return 1")());
+      } catch (error) {
+        resolve(error.name);
+      }
+    });
+  });
+  assert.equal(await page.evaluate(tried), "EvalError");
   const bare = await page.evaluate(() =>
     [...document.querySelectorAll("input, select, textarea")]
       .filter((it) => it.labels.length === 0 && !it.ariaLabel)

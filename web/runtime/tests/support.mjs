@@ -77,6 +77,17 @@ export function native(name, agents, seed, tables = []) {
   }
 }
 
+/** Mean and deviation of each number of the outputs of a native run on the CPU, in the order of the model. */
+export function nativeMeans(name, { agents, seed }) {
+  const model = join(examplesFolder, `${name}.sim`);
+  const { data } = JSON.parse(execFileSync(simc, ["inspect", model, "--json"], { encoding: "utf8" }));
+  const tables = tablesOf(name, { data }).flatMap((table) => ["--data", `${table.name}=${table.path}`]);
+  const launch = ["--agents", `${agents}`, "--seed", `${seed}`, "--backend", "cpu", "-q", "--json"];
+  const said = execFileSync(simc, ["run", model, ...launch, ...tables], { encoding: "utf8" });
+  const { outputs, world_outputs: ofWorlds } = JSON.parse(said);
+  return [...outputs, ...ofWorlds].map((it) => ({ mean: it.mean, deviation: it.standard_deviation }));
+}
+
 /** The results of a run by the names of the files in which `simc run` has them. */
 export function byFile(run, manifest) {
   const found = { ...run.outputs, ...run.worldOutputs };

@@ -7,13 +7,14 @@ use sim_compiler::{
 };
 use std::fmt::Write;
 
-/// The file of types.
-pub(super) fn text(name: &str, artifact: &Artifact) -> String {
+/// The file of types, with the runtime in the folder `at`.
+pub(super) fn text(name: &str, artifact: &Artifact, at: &str) -> String {
     let manifest = artifact.visible_manifest();
+    let runtime = serde_json::Value::from(format!("{at}/simc-runtime.js"));
     let mut text = format!(
         "// Written by `simc build --target web`: the types of {name}.js.\n\
          import type {{\n  CompileOptions, LaunchOptions, Model as AnyModel, Nested, NumberArray, Run as \
-         AnyRun, Series,\n}} from \"./simc-runtime.js\";\n\n"
+         AnyRun, Series,\n}} from {runtime};\n\n"
     );
     comment(&mut text, "", &manifest.doc);
     values(&mut text, &manifest);

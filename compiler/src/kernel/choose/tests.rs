@@ -3,6 +3,7 @@
 use super::*;
 use crate::{
     emit::choose,
+    kernel::profile::DeviceClass,
     options::{Math, Options},
 };
 
@@ -516,4 +517,28 @@ fn worlds_that_do_not_fit_a_workgroup_take_dispatches_a_step() {
     };
     assert_eq!(chosen(256), WorldDispatch::PerStep);
     assert_eq!(chosen(512), WorldDispatch::Fused);
+}
+
+#[test]
+fn many_folds_of_a_world_are_several_dispatches_where_software_would_compile_them() {
+    let with = |folds: usize| {
+        let sum: Vec<String> = (0..folds)
+            .map(|k| format!("sum(for other in world: other.x * {k}.5)"))
+            .collect();
+        let sum = sum.join(" + ");
+        format!("world 16\nstate x = f32(agent)\nstep {{ x = {sum} }}\noutput x\n")
+    };
+    for (folds, class, expected) in [
+        (8, DeviceClass::Software, WorldDispatch::Fused),
+        (9, DeviceClass::Software, WorldDispatch::PerStep),
+        (9, DeviceClass::LargeGpu, WorldDispatch::Fused),
+    ] {
+        let artifact = crate::compile(&with(folds)).expect("a legal model");
+        let target = Target {
+            class,
+            ..Target::large(512, 100)
+        };
+        let choice = choose(&artifact, &target, &Tuning::AUTO);
+        assert_eq!(choice.schedule.world_dispatch, expected, "{folds}");
+    }
 }
