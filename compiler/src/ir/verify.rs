@@ -111,7 +111,13 @@ impl Verifier<'_> {
     /// Only `let`s and arrays, whose names reach to the end of the program.
     fn prologue(&mut self) -> Result<(), String> {
         for stmt in &self.program.prologue {
-            if !matches!(stmt, Stmt::Let { .. } | Stmt::Var { value: None, .. }) {
+            let is_array = |var: VarId| self.program[var].len != Len::One;
+            let fine = match stmt {
+                Stmt::Let { .. } => true,
+                Stmt::Var { var, .. } => is_array(*var),
+                _ => false,
+            };
+            if !fine {
                 return self.complain("a statement that is no `let` and no array");
             }
             self.statement(stmt)?;

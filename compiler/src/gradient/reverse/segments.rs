@@ -561,10 +561,15 @@ impl<'a> Sweep<'a> {
         vars.iter().map(|var| table(self, var)).collect()
     }
 
+    /// Declares tables once for all segments. Those of a single one stay in its block, where the optimiser may
+    /// make names of their elements.
     fn declare_tables(&mut self, ways: &mut Ways<'a>, tables: &[VarId]) {
         for table in tables {
             let declaration = self.zeros(*table);
-            ways.tables.push(declaration);
+            match ways.cut.segments() {
+                1 => self.block.push(declaration),
+                _ => ways.tables.push(declaration),
+            }
         }
     }
 
