@@ -112,11 +112,8 @@ impl Verifier<'_> {
     fn prologue(&mut self) -> Result<(), String> {
         for stmt in &self.program.prologue {
             let is_array = |var: VarId| self.program[var].len != Len::One;
-            let fine = match stmt {
-                Stmt::Let { .. } => true,
-                Stmt::Var { var, .. } => is_array(*var),
-                _ => false,
-            };
+            let fine = matches!(stmt, Stmt::Let { .. })
+                || matches!(stmt, Stmt::Var { var, .. } if is_array(*var));
             if !fine {
                 return self.complain("a statement that is no `let` and no array");
             }
