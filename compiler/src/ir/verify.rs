@@ -111,7 +111,10 @@ impl Verifier<'_> {
     /// Only `let`s and arrays, whose names reach to the end of the program.
     fn prologue(&mut self) -> Result<(), String> {
         for stmt in &self.program.prologue {
-            if !matches!(stmt, Stmt::Let { .. } | Stmt::Var { value: None, .. }) {
+            let is_array = |var: VarId| self.program[var].len != Len::One;
+            let fine = matches!(stmt, Stmt::Let { .. })
+                || matches!(stmt, Stmt::Var { var, .. } if is_array(*var));
+            if !fine {
                 return self.complain("a statement that is no `let` and no array");
             }
             self.statement(stmt)?;

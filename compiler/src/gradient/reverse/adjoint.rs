@@ -62,12 +62,11 @@ impl Node {
             Node::Leaf { var, index, .. } => *var == to && *index == place,
             Node::Fixed(_) | Node::Operation { .. } => false,
         };
-        match op {
-            BinaryOp::Add if is_it(left) => Some((right, false)),
-            BinaryOp::Add if is_it(right) => Some((left, false)),
-            BinaryOp::Subtract if is_it(left) => Some((right, true)),
-            _ => None,
+        let (adds, subtracts) = (*op == BinaryOp::Add, *op == BinaryOp::Subtract);
+        if (adds || subtracts) && is_it(left) {
+            return Some((right, subtracts));
         }
+        (adds && is_it(right)).then_some((left, false))
     }
 
     /// Is anything but sums in it?
@@ -383,9 +382,9 @@ impl Sweep<'_> {
                 let value = self.write(adjoint.value);
                 self.give(left, value, adjoint);
                 let value = self.write(adjoint.value);
-                let of_right = match op {
-                    BinaryOp::Subtract => adjoint.negated(),
-                    _ => adjoint,
+                let of_right = match op == BinaryOp::Subtract {
+                    true => adjoint.negated(),
+                    false => adjoint,
                 };
                 self.give(right, value, of_right);
             }

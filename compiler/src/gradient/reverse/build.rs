@@ -2,11 +2,36 @@
 
 use super::record::Sweep;
 use crate::{
+    builtin::BuiltinId,
     gradient::forward::Atom,
-    ir::{BinaryOp, Block, Expr, Len, Stmt, Type, Value, VarId, VarKind},
+    ir::{BinaryOp, Block, Expr, ExprId, Len, Stmt, Type, Value, VarId, VarKind},
 };
 
 impl Sweep<'_> {
+    /// A copy of an adjoint.
+    pub(super) fn copy_of(&mut self, bar: VarId) -> VarId {
+        let (ty, len) = (self.program[bar].ty, self.program[bar].len);
+        let copy = self.variable("before", ty, len, VarKind::Local);
+        let declaration = self.zeros(copy);
+        self.block.push(declaration);
+        self.each_value(bar, |sweep, k| {
+            let value = sweep.element(bar, k);
+            sweep.assign(copy, k, value);
+        });
+        copy
+    }
+
+    /// The sum of a vector's components; a number as it is.
+    pub(super) fn parts_added(&mut self, value: ExprId) -> ExprId {
+        let ty = self.program.type_of(value);
+        if !ty.is_vector() {
+            return value;
+        }
+        let ones = self.add(Expr::Literal(Value::F32(1.0)));
+        let ones = self.add(Expr::Splat { ty, value: ones });
+        self.add(Expr::Builtin(BuiltinId::DOT, vec![value, ones]))
+    }
+
     /// Sets a variable to zeros.
     pub(super) fn clear(&mut self, var: VarId) {
         let zero = Value::zero(self.program[var].ty);

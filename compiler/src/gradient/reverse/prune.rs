@@ -173,17 +173,13 @@ impl Places {
                 reads.truncate(1);
                 reads.push(number);
             }
-            match stmt {
-                Stmt::Var { var, .. } => {
-                    let single = program[*var].len == Len::One;
-                    self.of.entry(*var).or_default().declared = single;
-                }
-                Stmt::Assign { var, .. } => {
-                    let place = self.of.entry(*var).or_default();
-                    place.assignments += 1;
-                    own.push((*var, number));
-                }
-                _ => {}
+            if let Stmt::Var { var, .. } = stmt {
+                let single = program[*var].len == Len::One;
+                self.of.entry(*var).or_default().declared = single;
+            }
+            if let Stmt::Assign { var, .. } = stmt {
+                self.of.entry(*var).or_default().assignments += 1;
+                own.push((*var, number));
             }
             for inner in stmt.blocks() {
                 stacker::maybe_grow(32 << 10, 1 << 20, || self.look(program, inner));
@@ -204,13 +200,17 @@ fn named_at_once(block: Block, names: &HashSet<VarId>) -> Block {
             let block = std::mem::take(inner);
             *inner = stacker::maybe_grow(32 << 10, 1 << 20, || named_at_once(block, names));
         }
-        match stmt {
-            Stmt::Var { var, .. } if names.contains(&var) => {}
-            Stmt::Assign { var, value } if names.contains(&var) => {
-                out.push(Stmt::Let { var, value });
-            }
-            other => out.push(other),
+        let is_name = stmt.target().is_some_and(|var| names.contains(&var));
+        if is_name && matches!(stmt, Stmt::Var { .. }) {
+            continue;
         }
+        if let (true, Stmt::Assign { var, value }) = (is_name, &stmt) {
+            stmt = Stmt::Let {
+                var: *var,
+                value: *value,
+            };
+        }
+        out.push(stmt);
     }
     out
 }

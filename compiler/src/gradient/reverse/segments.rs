@@ -25,7 +25,6 @@ use super::{
     record::{Guards, Sweep},
 };
 use crate::{
-    builtin::BuiltinId,
     gradient::forward::Atom,
     ir::{
         BinaryOp, Block, Expr, ExprId, Launch, Len, Stmt, Type, Value, VarId, VarKind,
@@ -409,30 +408,6 @@ impl<'a> Sweep<'a> {
         self.when(is_nan, again, Block::new());
     }
 
-    /// A copy of an adjoint.
-    fn copy_of(&mut self, bar: VarId) -> VarId {
-        let (ty, len) = (self.program[bar].ty, self.program[bar].len);
-        let copy = self.variable("before", ty, len, VarKind::Local);
-        let declaration = self.zeros(copy);
-        self.block.push(declaration);
-        self.each_value(bar, |sweep, k| {
-            let value = sweep.element(bar, k);
-            sweep.assign(copy, k, value);
-        });
-        copy
-    }
-
-    /// The sum of a vector's components; a number as it is.
-    fn parts_added(&mut self, value: ExprId) -> ExprId {
-        let ty = self.program.type_of(value);
-        if !ty.is_vector() {
-            return value;
-        }
-        let ones = self.add(Expr::Literal(Value::F32(1.0)));
-        let ones = self.add(Expr::Splat { ty, value: ones });
-        self.add(Expr::Builtin(BuiltinId::DOT, vec![value, ones]))
-    }
-
     /// Adds the derivatives of a segment to those of the segments behind it.
     fn add_sums(&mut self, ways: &Ways<'a>) {
         for ((_, var), sum) in ways.model.by.iter().zip(ways.sums) {
@@ -561,10 +536,15 @@ impl<'a> Sweep<'a> {
         vars.iter().map(|var| table(self, var)).collect()
     }
 
+    /// Declares tables once for all segments. Those of a single one stay in its block, where the optimiser
+    /// may make names of their elements.
     fn declare_tables(&mut self, ways: &mut Ways<'a>, tables: &[VarId]) {
         for table in tables {
             let declaration = self.zeros(*table);
-            ways.tables.push(declaration);
+            match ways.cut.segments() {
+                1 => self.block.push(declaration),
+                _ => ways.tables.push(declaration),
+            }
         }
     }
 

@@ -2,8 +2,8 @@
 //!
 //! Functions with a float result, and those that ask for the step, are written out where they are called.
 //! `break`, `continue`, `stop` and `return` become flags: what follows a statement that may jump is under a
-//! condition, or in the other branch of the `if` that jumps. One `break` is left in a loop that may end early:
-//! the last statement of its body.
+//! condition, or in the other branch of the `if` that jumps. One `break` is left in a loop that may end
+//! early: the last statement of its body.
 
 use crate::gradient::rules::Copy;
 use crate::{
@@ -63,11 +63,10 @@ fn written(source: &Program) -> Vec<bool> {
     for function in &source.functions {
         let mut own = false;
         source.each_node_of(&function.body, &mut |id| {
-            own |= match &source[id] {
-                Expr::Launch(number) => *number == Launch::Step,
-                Expr::Call(inner, _) => asks[inner.0 as usize],
-                _ => false,
-            };
+            own |= source[id] == Expr::Launch(Launch::Step);
+            if let Expr::Call(inner, _) = &source[id] {
+                own |= asks[inner.0 as usize];
+            }
         });
         asks.push(own);
     }

@@ -58,7 +58,8 @@ impl Verifier<'_> {
     }
 
     fn node(&self, id: ExprId) -> Result<Type, String> {
-        match &self.program[id] {
+        let expr = &self.program[id];
+        match expr {
             Expr::Literal(value) => Ok(value.ty()),
             Expr::Launch(number) => self.launch(*number),
             Expr::Rows(var) => {
@@ -118,11 +119,7 @@ impl Verifier<'_> {
             }
             Expr::Builtin(builtin, args) => self.builtin(*builtin, args),
             Expr::Call(function, args) => self.call(*function, args),
-            Expr::RandomWord {
-                owner,
-                number,
-                step,
-            } => self.random_word(*owner, *number, *step),
+            Expr::RandomWord { owner, .. } => self.random_word(*owner, &expr.operands()),
             Expr::Other { var, index, member } => self.other(*var, *index, *member),
             Expr::AcrossWorld { op, value } => self.across_world(*op, *value),
             Expr::AcrossLanes { op, lanes, value } => self.across_lanes(*op, *lanes, *value),
@@ -188,12 +185,7 @@ impl Verifier<'_> {
         Ok(read.ty)
     }
 
-    fn random_word(
-        &self,
-        owner: Owner,
-        number: ExprId,
-        step: Option<ExprId>,
-    ) -> Result<Type, String> {
+    fn random_word(&self, owner: Owner, words: &[ExprId]) -> Result<Type, String> {
         let fine = match self.section {
             Section::Init
             | Section::Phase(_)
@@ -206,10 +198,8 @@ impl Verifier<'_> {
         let own = self.program.owner(self.section) == Owner::Agent;
         let fine = own || owner == Owner::World;
         self.require(fine, "an agent draws in a phase of the world")?;
-        let fine = self.ty(number) == Type::U32;
-        self.require(fine, "the number of a draw is no u32")?;
-        let fine = step.is_none_or(|step| self.ty(step) == Type::U32);
-        self.require(fine, "the step of a draw is no u32")?;
+        let fine = words.iter().all(|word| self.ty(*word) == Type::U32);
+        self.require(fine, "the number or the step of a draw is no u32")?;
         Ok(Type::U32)
     }
 

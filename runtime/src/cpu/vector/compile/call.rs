@@ -142,18 +142,14 @@ fn returns_early(body: &Block) -> bool {
 
 /// The names of steps that draws name.
 pub(super) fn drawn_steps(program: &Program) -> HashSet<(Owner, VarId)> {
-    let draws = program.exprs.iter().filter_map(|expr| match expr {
-        Expr::RandomWord {
-            owner,
-            step: Some(step),
-            ..
-        } => Some((*owner, *step)),
-        _ => None,
-    });
-    draws
-        .filter_map(|(owner, step)| match program[step] {
-            Expr::Read(var) => Some((owner, var)),
-            _ => None,
-        })
-        .collect()
+    let mut found = HashSet::new();
+    for expr in &program.exprs {
+        if let Expr::RandomWord { owner, step, .. } = expr
+            && let Some(step) = step
+            && let Expr::Read(var) = program[*step]
+        {
+            found.insert((*owner, var));
+        }
+    }
+    found
 }

@@ -262,12 +262,15 @@ impl<'p> Compiler<'p> {
         let parts = self.value(value);
         let words: Vec<Register> = (parts.as_slice().iter())
             .map(|&word| {
-                // Those of a vector may be elements of this array, and change as it is stored.
-                let word = match stride {
-                    1 => word,
-                    _ => self.settled(word),
-                };
-                self.register(word)
+                // It may be an element of this array.
+                let own = first..first + length * stride;
+                match word {
+                    Operand::Lanes(register) if !own.contains(&register) => register,
+                    word => {
+                        let word = self.settled(word);
+                        self.register(word)
+                    }
+                }
             })
             .collect();
         for (part, from) in words.into_iter().enumerate() {
