@@ -61,6 +61,10 @@ pub(crate) struct Part<'a> {
     /// need a pass of its own for them leave them empty.
     pub(crate) previews: bool,
     /// Whether a part that is cut may leave the states on the device, for the part after it.
+    #[cfg_attr(
+        not(feature = "gpu"),
+        expect(dead_code, reason = "only the GPU backend reads it")
+    )]
     pub(crate) leaves: bool,
 }
 
