@@ -51,10 +51,10 @@ say "the wheel of this machine"
 fresh=$(mktemp -d)
 trap 'rm -rf "$fresh"' EXIT
 python3 -m venv "$fresh"
-"$fresh/bin/pip" install -q --disable-pip-version-check target/wheels/simc-*"$(uname -m)".whl
+"$fresh/bin/pip" install -q --disable-pip-version-check target/wheels/simc-*-manylinux_*_"$(uname -m)".whl
 "$fresh/bin/python" -c "
 import simc
 run = simc.load('lang-examples/gbm.sim').run(agents=20_000, seed=7)
 print(simc.__version__, run.report.backend, run['call'].mean())
 "
-ls -l target/wheels/*.whl
+ls -l target/wheels/*manylinux*.whl
