@@ -512,6 +512,19 @@ impl Program {
         VarId(self.vars.len() as u32 - 1)
     }
 
+    /// Adds a name for a value of the compiler's own, which a `let` binds.
+    pub fn add_name(&mut self, name: &str, ty: Type) -> VarId {
+        self.add_var(Var {
+            name: name.to_owned(),
+            doc: String::new(),
+            ty,
+            len: Len::One,
+            kind: VarKind::Let,
+            word: 0,
+            span: Span::default(),
+        })
+    }
+
     /// Adds an expression node.
     pub fn add(&mut self, expr: Expr, span: Span) -> ExprId {
         self.exprs.push(expr);

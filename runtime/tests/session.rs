@@ -121,6 +121,23 @@ fn states_that_are_read_between_steps_stay_where_they_are() {
 }
 
 #[test]
+fn a_model_without_states_has_sessions() {
+    for backend in backends() {
+        let source = "agents 4 steps 5 input push = 1.0 step { } output x = push * f32(agent)";
+        let mut session = session(source, backend);
+        for push in [2.0, 3.0] {
+            session.set_input("push", push).expect("a number");
+            step(&mut session, 1);
+            let mask = [true, false, false, true];
+            session.reset_agents(&mask).expect("a reset");
+            let found = &session.output("x").expect("an output").values;
+            let expected = (0..4).map(|agent| push * agent as f32).collect();
+            assert_eq!(*found, Values::F32(expected), "{backend:?}");
+        }
+    }
+}
+
+#[test]
 fn outputs_between_steps_are_those_of_a_run_that_ends_there() {
     for backend in backends() {
         let mut session = session(WALK, backend);

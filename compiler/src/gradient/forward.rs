@@ -10,7 +10,7 @@ mod path;
 
 use super::{Direction, Refused, refused, rules::Rules};
 use crate::{
-    ir::{Block, Expr, ExprId, FunctionId, Len, Program, Stmt, Type, Value, Var, VarId, VarKind},
+    ir::{Block, Expr, ExprId, FunctionId, Len, Program, Stmt, Type, Value, VarId, VarKind},
     span::Span,
 };
 use std::collections::HashMap;
@@ -386,15 +386,7 @@ impl Forward<'_> {
 
     fn bind(&mut self, name: &str, value: ExprId) -> VarId {
         let ty = self.program.type_of(value);
-        let var = self.program.add_var(Var {
-            name: name.to_owned(),
-            doc: String::new(),
-            ty,
-            len: Len::One,
-            kind: VarKind::Let,
-            word: 0,
-            span: Span::default(),
-        });
+        let var = self.program.add_name(name, ty);
         self.block.push(Stmt::Let { var, value });
         var
     }

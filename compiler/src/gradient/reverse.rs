@@ -23,14 +23,11 @@ mod straight;
 use super::{Direction, Refused, forward, output, refused, variables};
 use crate::{
     Artifact,
-    ir::{
-        Block, Expr, ExprId, Launch, Len, Phase, Program, Type, Value, Var, VarId, VarKind, cost,
-    },
+    ir::{Block, Expr, ExprId, Launch, Len, Phase, Program, Type, Value, VarId, VarKind, cost},
     manifest::{Field, Manifest, Scalar},
     passes,
     random::{FINISH_STEP, INIT_STEP},
     size,
-    span::Span,
 };
 use prune::{pruned, without_dead_stores};
 use record::Sweep;
@@ -89,8 +86,9 @@ pub fn reverse(
     let (step, stopped) =
         straight::straightened(lowered, &mut source, &of_phase.unwrap_or_default());
     let (finish, _) = straight::straightened(lowered, &mut source, &lowered.finish);
-    let number = name(&mut source, "step", Type::I32);
-    let random = name(&mut source, "random_step", Type::U32);
+    // Each place where the statements of a step are written has names of its own in their place.
+    let number = source.add_name("step", Type::I32);
+    let random = source.add_name("random_step", Type::U32);
     draw_in(&mut source, &init, Expr::Literal(Value::U32(INIT_STEP)));
     draw_in(&mut source, &finish, Expr::Literal(Value::U32(FINISH_STEP)));
     draw_in(&mut source, &step, Expr::Read(random));
@@ -168,19 +166,6 @@ fn asked(artifact: &Artifact, of: &str, wrt: &[&str]) -> Result<(VarId, Vec<Name
     let directions: Vec<Direction> = by.iter().map(direction).collect();
     forward::check(lowered, &directions, &[wanted])?;
     Ok((wanted, by))
-}
-
-/// A name that stands for other ones: each place where its statements are written has its own.
-fn name(program: &mut Program, name: &str, ty: Type) -> VarId {
-    program.add_var(Var {
-        name: name.to_owned(),
-        doc: String::new(),
-        ty,
-        len: Len::One,
-        kind: VarKind::Let,
-        word: 0,
-        span: Span::default(),
-    })
 }
 
 fn nodes(program: &Program, block: &Block) -> Vec<ExprId> {

@@ -10,7 +10,7 @@ use super::{
     jobs::Job,
     kernel::{Kernel, binding},
     reduce,
-    resident::Resident,
+    resident::{Resident, chunks_differ},
     results::{Layout, Point},
     submission::Staging,
 };
@@ -383,10 +383,7 @@ impl BufferSet {
         let agents = [job.chunk.first, job.chunk.count];
         let known = (from.scratch.iter()).find(|known| known.agents == agents);
         let words = known.filter(|known| known.words.len() as u64 * WORD_BYTES == scratch.size());
-        let words = words.ok_or_else(|| Error::SnapshotDiffers {
-            what: "the number of agents that the device's memory holds at a time".to_owned(),
-            values: None,
-        })?;
+        let words = words.ok_or_else(chunks_differ)?;
         open.upload(
             "uploading what agents read of others",
             scratch,

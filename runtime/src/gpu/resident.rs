@@ -73,7 +73,8 @@ impl Resident {
     /// Copies states to the buffers of a run that goes on.
     ///
     /// # Errors
-    /// [`Error::SessionLost`], and those of the device.
+    /// [`Error::SessionLost`], [`Error::SnapshotDiffers`] if the run now takes several chunks, and those of the
+    /// device.
     pub(super) fn restore(
         open: &OpenDevice,
         states: &OnDevice,
@@ -83,7 +84,7 @@ impl Resident {
         let own = Resident::of(open, states)?;
         let (first, all) = (length(&worlds), length(&worlds) + length(&agents));
         if own.states.size() != all {
-            return Err(Error::SessionLost);
+            return Err(chunks_differ());
         }
         let mut copies: Vec<Copy<'_>> = vec![
             (&own.states, 0..first, results, worlds.start),
@@ -109,7 +110,11 @@ impl Resident {
         };
         let own = Resident::of(open, states)?;
         let scratch = own.scratch.as_ref().map_or(0, wgpu::Buffer::size);
-        let staging = Staging::create(open, own.states.size() + scratch)?;
+        let bytes = own.states.size() + scratch;
+        if bytes == 0 {
+            return Ok(());
+        }
+        let staging = Staging::create(open, bytes)?;
         let copies = [Some(&own.states), own.scratch.as_ref()].into_iter();
         let submitted = staging.submit(
             open,
@@ -142,6 +147,14 @@ impl Resident {
                 }];
             }
         })
+    }
+}
+
+/// The error of what one chunk of agents left for a chunk of another size.
+pub(super) fn chunks_differ() -> Error {
+    Error::SnapshotDiffers {
+        what: "the number of agents that the device's memory holds at a time".to_owned(),
+        values: None,
     }
 }
 

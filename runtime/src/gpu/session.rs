@@ -264,15 +264,23 @@ mod tests {
 
     const MODEL: &str = "agents 100\nsteps 10\nstate x = agent\nstep { x += 1 }\noutput x\n";
 
-    #[test]
-    fn a_driver_that_never_blocks_completes_a_batch() {
+    /// The adapter, if there is any, the model, and a launch of it.
+    fn ready() -> Option<(wgpu::Adapter, Arc<Artifact>, Arc<Launch>)> {
         let adapter = match clock::at_once(adapter::best(None)).expect("it blocks") {
             Ok(adapter) => adapter,
             Err(error) if std::env::var_os("SIM_REQUIRE_GPU").is_some() => panic!("{error}"),
-            Err(_) => return,
+            Err(_) => return None,
         };
         let artifact = Arc::new(sim_compiler::compile(MODEL).expect("it compiles"));
         let launch = Arc::new(bind(&artifact, &Settings::default()).expect("it binds"));
+        Some((adapter, artifact, launch))
+    }
+
+    #[test]
+    fn a_driver_that_never_blocks_completes_a_batch() {
+        let Some((adapter, artifact, launch)) = ready() else {
+            return;
+        };
         let tuning = Tuning {
             max_agents_per_chunk: Some(64),
             steps_per_dispatch: Some(3),
@@ -310,13 +318,9 @@ mod tests {
 
     #[test]
     fn states_on_a_device_are_lost_with_it() {
-        let adapter = match clock::at_once(adapter::best(None)).expect("it blocks") {
-            Ok(adapter) => adapter,
-            Err(error) if std::env::var_os("SIM_REQUIRE_GPU").is_some() => panic!("{error}"),
-            Err(_) => return,
+        let Some((adapter, artifact, launch)) = ready() else {
+            return;
         };
-        let artifact = Arc::new(sim_compiler::compile(MODEL).expect("it compiles"));
-        let launch = Arc::new(bind(&artifact, &Settings::default()).expect("it binds"));
         let open = || {
             let artifact = Arc::clone(&artifact);
             let opened = Session::open(&adapter, artifact, Tuning::default(), None, &launch, false);
