@@ -73,8 +73,8 @@ impl Resident {
     /// Copies states to the buffers of a run that goes on.
     ///
     /// # Errors
-    /// [`Error::SessionLost`], [`Error::SnapshotDiffers`] if the run now takes several chunks, and those of the
-    /// device.
+    /// [`Error::SessionLost`], [`Error::SnapshotDiffers`] if the run now takes several chunks, and those of
+    /// the device.
     pub(super) fn restore(
         open: &OpenDevice,
         states: &OnDevice,
