@@ -18,6 +18,7 @@ if ! [ -x "$CHROMIUM" ]; then
         chromium >/dev/null
 fi
 scripts/web/build.sh
+scripts/web/sizes.sh --check >/dev/null
 if ! [ -d "$TOOLS/node_modules/pyodide" ] || ! [ -d "$TOOLS/node_modules/playwright-core" ] ||
     ! [ -d "$TOOLS/node_modules/webgpu" ]; then
     npm install --silent --no-audit --no-fund --prefix "$TOOLS" playwright-core@1.65.1 pyodide@314.0.7 \
@@ -27,3 +28,5 @@ say "simc"
 cargo build --quiet -p simc
 say "tests"
 node --test --test-concurrency=1 web/runtime/tests/*.test.mjs
+say "tests of the CPU with relaxed vector instructions"
+node --experimental-wasm-relaxed-simd --test --test-concurrency=1 web/runtime/tests/{bits,examples}.test.mjs

@@ -3,6 +3,7 @@
 
 use super::{Op, Word, choice, first, pairs, table as plain, three, two};
 use crate::cpu::vector::{isa::Isa, kernel::Kernel};
+use sim_compiler::builtin::math::arithmetic::Fused as FusedOperations;
 use std::marker::PhantomData;
 
 /// Arithmetic that may be fused.
@@ -187,8 +188,8 @@ struct Then<P, Q>(PhantomData<(P, Q)>);
 
 impl<P: Op, Q: Op> Op for Then<P, Q> {
     #[inline(always)]
-    fn apply(_: u32, a: u32, b: u32, c: u32, _: u32) -> u32 {
-        Q::apply(0, P::apply(0, a, b, 0, 0), c, 0, 0)
+    fn apply<F: FusedOperations>(_: u32, a: u32, b: u32, c: u32, _: u32) -> u32 {
+        Q::apply::<F>(0, P::apply::<F>(0, a, b, 0, 0), c, 0, 0)
     }
 }
 
@@ -197,8 +198,8 @@ struct From<Q, P>(PhantomData<(Q, P)>);
 
 impl<Q: Op, P: Op> Op for From<Q, P> {
     #[inline(always)]
-    fn apply(_: u32, a: u32, b: u32, c: u32, _: u32) -> u32 {
-        Q::apply(0, c, P::apply(0, a, b, 0, 0), 0, 0)
+    fn apply<F: FusedOperations>(_: u32, a: u32, b: u32, c: u32, _: u32) -> u32 {
+        Q::apply::<F>(0, c, P::apply::<F>(0, a, b, 0, 0), 0, 0)
     }
 }
 
@@ -207,8 +208,14 @@ struct Both<P, Q, R>(PhantomData<(P, Q, R)>);
 
 impl<P: Op, Q: Op, R: Op> Op for Both<P, Q, R> {
     #[inline(always)]
-    fn apply(_: u32, a: u32, b: u32, c: u32, e: u32) -> u32 {
-        R::apply(0, P::apply(0, a, b, 0, 0), Q::apply(0, c, e, 0, 0), 0, 0)
+    fn apply<F: FusedOperations>(_: u32, a: u32, b: u32, c: u32, e: u32) -> u32 {
+        R::apply::<F>(
+            0,
+            P::apply::<F>(0, a, b, 0, 0),
+            Q::apply::<F>(0, c, e, 0, 0),
+            0,
+            0,
+        )
     }
 }
 
@@ -217,8 +224,8 @@ struct Choose<T>(PhantomData<T>);
 
 impl<T: Op> Op for Choose<T> {
     #[inline(always)]
-    fn apply(_: u32, a: u32, b: u32, c: u32, e: u32) -> u32 {
-        if bool::of(T::apply(0, a, b, 0, 0)) {
+    fn apply<F: FusedOperations>(_: u32, a: u32, b: u32, c: u32, e: u32) -> u32 {
+        if bool::of(T::apply::<F>(0, a, b, 0, 0)) {
             c
         } else {
             e
@@ -226,13 +233,13 @@ impl<T: Op> Op for Choose<T> {
     }
 }
 
-/// `F (a P b)`
-struct Finished<F, P>(PhantomData<(F, P)>);
+/// `Q (a P b)`
+struct Finished<Q, P>(PhantomData<(Q, P)>);
 
-impl<F: Op, P: Op> Op for Finished<F, P> {
+impl<Q: Op, P: Op> Op for Finished<Q, P> {
     #[inline(always)]
-    fn apply(_: u32, a: u32, b: u32, _: u32, _: u32) -> u32 {
-        F::apply(0, P::apply(0, a, b, 0, 0), 0, 0, 0)
+    fn apply<F: FusedOperations>(_: u32, a: u32, b: u32, _: u32, _: u32) -> u32 {
+        Q::apply::<F>(0, P::apply::<F>(0, a, b, 0, 0), 0, 0, 0)
     }
 }
 
@@ -241,8 +248,8 @@ struct Update<P>(PhantomData<P>);
 
 impl<P: Op> Op for Update<P> {
     #[inline(always)]
-    fn apply(d: u32, a: u32, _: u32, _: u32, _: u32) -> u32 {
-        P::apply(0, d, a, 0, 0)
+    fn apply<F: FusedOperations>(d: u32, a: u32, _: u32, _: u32, _: u32) -> u32 {
+        P::apply::<F>(0, d, a, 0, 0)
     }
 }
 
@@ -250,7 +257,7 @@ struct Accumulate;
 
 impl Op for Accumulate {
     #[inline(always)]
-    fn apply(d: u32, a: u32, b: u32, _: u32, _: u32) -> u32 {
+    fn apply<F: FusedOperations>(d: u32, a: u32, b: u32, _: u32, _: u32) -> u32 {
         (f32::of(d) + f32::of(a) * f32::of(b)).word()
     }
 }
@@ -259,7 +266,7 @@ struct AccumulateTwo;
 
 impl Op for AccumulateTwo {
     #[inline(always)]
-    fn apply(d: u32, a: u32, b: u32, c: u32, e: u32) -> u32 {
+    fn apply<F: FusedOperations>(d: u32, a: u32, b: u32, c: u32, e: u32) -> u32 {
         (f32::of(d) + f32::of(a) * f32::of(b) + f32::of(c) * f32::of(e)).word()
     }
 }
