@@ -1,6 +1,7 @@
 //! Where a model may run, and the backends for the CPU; that for GPUs is `gpu`.
 
 pub(crate) mod reference;
+pub(crate) mod split;
 pub(crate) mod vector;
 
 use crate::{

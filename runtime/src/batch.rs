@@ -7,13 +7,17 @@ use crate::{
     cut::{Part, Saved},
     error::Error,
     memory::Need,
-    results::RawResults,
+    results::{RawResults, Target},
     run::Device,
 };
+use sim_compiler::manifest::Manifest;
 use std::{future::Future, pin::Pin, sync::Arc};
 
 /// Gives the launch of the run with this number.
-pub(crate) type LaunchOf<'a> = &'a dyn Fn(usize) -> Result<Arc<Launch>, Error>;
+pub(crate) type LaunchOf<'a> = &'a (dyn Fn(usize) -> Result<Arc<Launch>, Error> + Sync);
+
+/// Calls its argument, once, with the place of results.
+pub(crate) type Lend<'a> = &'a dyn Fn(&mut dyn FnMut(&mut Target<'_>));
 
 /// Receives the results of a run with its number.
 pub(crate) type Deliver<'a> = &'a mut dyn FnMut(usize, RawResults);
@@ -43,12 +47,54 @@ pub(crate) struct Batch<'a> {
     /// The steps that are computed of each run; a batch of several runs computes all of them.
     pub(crate) part: Part<'a>,
     pub(crate) control: Control<'a>,
+    /// Where the results of the only run go, if the caller has memory for them; then it is of all steps, and
+    /// what is delivered has no columns.
+    pub(crate) target: Option<Lend<'a>>,
+}
+
+impl Batch<'_> {
+    /// Calls `act` with the place of the results of a run: that of the caller, or that of `raw`.
+    pub(crate) fn with_target<T>(
+        &self,
+        manifest: &Manifest,
+        launch: &Launch,
+        raw: &mut RawResults,
+        act: impl FnOnce(&mut Target<'_>) -> T,
+    ) -> T {
+        let Some(lend) = self.target else {
+            return act(&mut raw.target(manifest, launch, self.part));
+        };
+        let (mut act, mut done) = (Some(act), None);
+        lend(&mut |target| done = act.take().map(|act| act(target)));
+        done.expect("a place that is lent calls back at once")
+    }
+
+    /// Room for the results of a run; without columns where the caller has it.
+    ///
+    /// # Errors
+    /// [`Error::HostMemory`]
+    pub(crate) fn room(
+        &self,
+        manifest: &Manifest,
+        launch: &Launch,
+        keep: Keep,
+    ) -> Result<RawResults, Error> {
+        match self.target {
+            Some(_) => Ok(RawResults::bare()),
+            None => RawResults::empty(manifest, launch, keep, self.part),
+        }
+    }
 }
 
 /// A backend that is ready to run one model.
 pub(crate) trait Executor: Send {
-    /// What it runs on.
+    /// What it runs on; the first device of several.
     fn device(&self) -> Device;
+
+    /// The names and devices among which it splits runs; none if it is one device.
+    fn members(&self) -> Vec<(String, Device)> {
+        Vec::new()
+    }
 
     /// The host memory that runs like `launch` allocate, beside the inputs in the launch. The caller holds
     /// the results of `held` runs at a time.

@@ -3,6 +3,7 @@
 
 mod draws;
 mod interpreter;
+mod share;
 mod worlds;
 
 pub(crate) use interpreter::{with_interpreter, with_interpreter_of};

@@ -6,6 +6,7 @@ mod device;
 mod of_fault;
 mod role;
 mod search;
+mod split;
 mod words;
 
 pub use role::Role;
@@ -15,9 +16,11 @@ use catalog::{After, errors};
 use device::with_device_errors;
 use search::with_search_errors;
 use sim_compiler::{diagnostic::Diagnostic, manifest::Scalar, span::Span, value::Shown};
+use split::with_split_errors;
 use words::{
     all_messages, also_missing, and_others, host_memory, is_or_are, known_names, less_memory,
-    no_adapter, other_arguments, quoted, role_options, snapshot_differs, unknown_name, what_fits,
+    no_adapter, numbered, other_arguments, quoted, role_options, snapshot_differs, unknown_name,
+    what_fits,
 };
 
 impl Error {

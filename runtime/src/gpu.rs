@@ -38,6 +38,6 @@ mod session;
 mod submission;
 
 pub use adapter::{Preload, adapter_details, adapters, auto_adapter, preload};
-pub(crate) use adapter::{best, best_gpu};
+pub(crate) use adapter::{alike, best, best_gpu, numbered};
 pub(crate) use session::Session;
 pub(crate) use wgpu::Adapter;

@@ -9,7 +9,7 @@ use crate::{
     variation::Variation,
 };
 use sim_compiler::artifact::Artifact;
-use std::{cell::OnceCell, sync::Arc};
+use std::sync::{Arc, OnceLock};
 
 /// A model, and the instruction set of its program for the CPU.
 #[derive(Clone, Copy)]
@@ -26,7 +26,7 @@ pub(crate) struct Launches<'a> {
     pub(crate) base: &'a Arc<Launch>,
     pub(crate) variations: &'a [Variation],
     /// The base with every input computed, once a run needed it.
-    complete: OnceCell<Arc<Launch>>,
+    complete: OnceLock<Arc<Launch>>,
 }
 
 impl<'a> Launches<'a> {
@@ -44,7 +44,7 @@ impl<'a> Launches<'a> {
             settings,
             base,
             variations,
-            complete: complete.map_or_else(OnceCell::new, OnceCell::from),
+            complete: complete.map_or_else(OnceLock::new, OnceLock::from),
         }
     }
 

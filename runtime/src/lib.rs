@@ -59,6 +59,7 @@ pub mod compare;
 mod control;
 pub mod cpu;
 mod cut;
+mod devices;
 mod error;
 mod exclusive;
 mod fault;
@@ -93,12 +94,13 @@ pub use calibrate::{Measured, calibrate};
 pub use calibration::Calibration;
 pub use control::{Control, Timing};
 pub use cpu::vector::Isa;
+pub use devices::{DeviceName, Devices};
 pub use error::{Error, Role, explanations};
 pub use fault::{Fault, FaultValue};
 pub use fit::{Ended, Estimate, Fit, FitProgress, Fitted, Goal, Method, Watch};
 pub use gpu::{Preload, adapter_details, adapters, auto_adapter, preload};
 pub use memory::available as available_memory;
-pub use run::{Device, Parts, Report, Run};
+pub use run::{Device, DeviceShare, Parts, Report, Run};
 pub use search::{
     Again, Aim, CmaEs, Crossover, Elite, Found, Generation, Genetic, OpenEs, Optimiser, Range,
     SavedSearch, Search, SearchEnded, SearchMethod, SearchSeconds, Searching,

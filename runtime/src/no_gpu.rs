@@ -50,6 +50,16 @@ pub(crate) async fn best(_wanted: Option<&str>) -> Result<Adapter, Error> {
     Err(Error::NoGpuSupport)
 }
 
+/// The error for adapters that were asked for.
+pub(crate) async fn alike(_count: Option<usize>) -> Result<Vec<Adapter>, Error> {
+    Err(Error::NoGpuSupport)
+}
+
+/// The error for an adapter that was asked for.
+pub(crate) async fn numbered(_number: usize) -> Result<Adapter, Error> {
+    Err(Error::NoGpuSupport)
+}
+
 /// Cannot be opened.
 pub(crate) enum Session {}
 

@@ -14,6 +14,7 @@ use sim_compiler::{
     kernel::schedule::Decision,
     manifest::{self, Field, Manifest},
 };
+use std::mem;
 
 /// The results of one run in words. Fields are in the manifest's order; the words of one agent are
 /// contiguous.
@@ -41,12 +42,177 @@ pub(crate) struct RawResults {
     pub(crate) chunks: u32,
     pub(crate) telemetry: Telemetry,
     pub(crate) decisions: Vec<Decision>,
+    /// Who computed it, if runs are split among several devices.
+    pub(crate) shares: Vec<Share>,
+}
+
+/// What one of several devices computed of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Share {
+    /// Its place among the members of the backend.
+    pub(crate) member: usize,
+    pub(crate) agents: u32,
+    pub(crate) seconds: f64,
+    /// Why it computes no more, if it failed.
+    pub(crate) failure: Option<String>,
+}
+
+/// Where the results of consecutive agents go: their rows of the columns of [`RawResults`].
+pub(crate) struct Target<'a> {
+    pub(crate) outputs: Vec<&'a mut [u32]>,
+    pub(crate) states: Option<Vec<&'a mut [u32]>>,
+    pub(crate) world_outputs: Vec<&'a mut [u32]>,
+    pub(crate) world_states: Option<Vec<&'a mut [u32]>>,
+    pub(crate) series: Vec<Sampled<'a>>,
+    pub(crate) progress: &'a mut [u32],
+    agents: u32,
+    members: u32,
+}
+
+/// Where the samples of a series go.
+pub(crate) struct Sampled<'a> {
+    /// Is there a row per agent? Otherwise one per world or unit.
+    pub(crate) of_agents: bool,
+    /// By sample.
+    pub(crate) samples: Vec<&'a mut [u32]>,
+}
+
+impl<'a> Target<'a> {
+    /// Splits off the rows of the first agents, which are whole worlds or units unless they are all.
+    pub(crate) fn split_off(&mut self, agents: u32) -> Target<'a> {
+        let worlds = agents.div_ceil(self.members) as usize;
+        let (all, all_worlds) = (
+            self.agents as usize,
+            self.agents.div_ceil(self.members) as usize,
+        );
+        let split = |columns: &mut Vec<&'a mut [u32]>, rows: usize, all: usize| -> Vec<_> {
+            let front = |column: &mut &'a mut [u32]| {
+                let words = column.len() / all * rows;
+                let (front, rest) = mem::take(column).split_at_mut(words);
+                *column = rest;
+                front
+            };
+            columns.iter_mut().map(front).collect()
+        };
+        let of_agents = |columns: &mut Vec<_>| split(columns, agents as usize, all);
+        let of_worlds = |columns: &mut Vec<_>| split(columns, worlds, all_worlds);
+        let own = (agents as usize).min(self.progress.len());
+        let (progress, rest) = mem::take(&mut self.progress).split_at_mut(own);
+        self.progress = rest;
+        self.agents -= agents;
+        Target {
+            outputs: of_agents(&mut self.outputs),
+            states: self.states.as_mut().map(of_agents),
+            world_outputs: of_worlds(&mut self.world_outputs),
+            world_states: self.world_states.as_mut().map(of_worlds),
+            series: (self.series.iter_mut())
+                .map(
+                    |Sampled {
+                         of_agents: each,
+                         samples,
+                     }| Sampled {
+                        of_agents: *each,
+                        samples: match each {
+                            true => of_agents(samples),
+                            false => of_worlds(samples),
+                        },
+                    },
+                )
+                .collect(),
+            progress,
+            agents,
+            members: self.members,
+        }
+    }
+
+    /// Copies results of the same agents.
+    pub(crate) fn copy(&mut self, mut from: Target<'_>) {
+        fn all(to: &mut [&mut [u32]], from: Vec<&mut [u32]>) {
+            to.iter_mut()
+                .zip(from)
+                .for_each(|(to, from)| to.copy_from_slice(from));
+        }
+        all(&mut self.outputs, from.outputs);
+        all(&mut self.world_outputs, from.world_outputs);
+        for (to, from) in [
+            (&mut self.states, from.states.take()),
+            (&mut self.world_states, from.world_states.take()),
+        ] {
+            if let (Some(to), Some(from)) = (to, from) {
+                all(to, from);
+            }
+        }
+        for (to, from) in self.series.iter_mut().zip(from.series) {
+            all(&mut to.samples, from.samples);
+        }
+        self.progress.copy_from_slice(from.progress);
+    }
+}
+
+/// The columns, to write to.
+fn slices(columns: &mut [Vec<u32>]) -> Vec<&mut [u32]> {
+    columns.iter_mut().map(Vec::as_mut_slice).collect()
 }
 
 impl RawResults {
     /// Whether outputs were computed.
     pub(crate) fn has_outputs(&self) -> bool {
         !self.outputs.is_empty() || !self.world_outputs.is_empty()
+    }
+
+    /// No results: they go elsewhere.
+    pub(crate) fn bare() -> RawResults {
+        RawResults {
+            outputs: Vec::new(),
+            states: None,
+            world_outputs: Vec::new(),
+            world_states: None,
+            series: Vec::new(),
+            progress: Vec::new(),
+            sums: None,
+            saved: None,
+            passes: 1,
+            dispatches: 0,
+            chunks: 1,
+            telemetry: Telemetry::default(),
+            decisions: Vec::new(),
+            shares: Vec::new(),
+        }
+    }
+
+    /// Where the results of all agents go.
+    pub(crate) fn target(
+        &mut self,
+        manifest: &Manifest,
+        launch: &Launch,
+        part: Part<'_>,
+    ) -> Target<'_> {
+        let sampled = |(series, words): (&manifest::Series, _)| {
+            let places = Places::of(manifest, series, launch.steps);
+            let row = places.rows(launch.agents, launch.worlds()) * places.width;
+            let samples = part.samples(manifest.samplings[series.sampling as usize]);
+            let words: &mut Vec<u32> = words;
+            debug_assert_eq!(words.len(), samples.len() * row);
+            Sampled {
+                of_agents: places.of_agents,
+                samples: words.chunks_exact_mut(row.max(1)).collect(),
+            }
+        };
+        Target {
+            outputs: slices(&mut self.outputs),
+            states: self.states.as_deref_mut().map(slices),
+            world_outputs: slices(&mut self.world_outputs),
+            world_states: self.world_states.as_deref_mut().map(slices),
+            series: manifest
+                .series
+                .iter()
+                .zip(&mut self.series)
+                .map(sampled)
+                .collect(),
+            progress: &mut self.progress,
+            agents: launch.agents,
+            members: launch.members,
+        }
     }
 
     /// Zeros for the fields that `keep` names, of all agents and worlds, and for what `part` samples. If the
@@ -84,15 +250,10 @@ impl RawResults {
                 })
                 .collect::<Result<_, Error>>()?,
             progress: zeroed(if keep.outputs { agents as usize } else { 0 })?,
-            sums: None,
             saved: is_cut
                 .then(|| Saved::zeros(manifest, launch, part.until))
                 .transpose()?,
-            passes: 1,
-            dispatches: 0,
-            chunks: 1,
-            telemetry: Telemetry::default(),
-            decisions: Vec::new(),
+            ..RawResults::bare()
         })
     }
 }

@@ -72,8 +72,10 @@ pub struct Parts {
 /// How a run was executed.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// The device.
+    /// The device; of several, the first that took part.
     pub backend: Device,
+    /// What each of several devices computed of this run; empty if one was asked for.
+    pub devices: Vec<DeviceShare>,
     /// Why this backend was chosen, in words.
     pub reason: String,
     /// The number of agents.
@@ -114,10 +116,30 @@ pub struct Report {
     pub decisions: Vec<Decision>,
 }
 
+/// What one of several devices computed of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeviceShare {
+    /// What the caller called it: a number, `cpu`, or a part of a name.
+    pub name: String,
+    /// The device.
+    pub device: Device,
+    /// The agents that it computed.
+    pub agents: u32,
+    /// Seconds that it took, transfers included.
+    pub seconds: f64,
+    /// Why it computes no more, if it failed: other devices took over.
+    pub failure: Option<String>,
+}
+
 impl Report {
     /// Adds the next batch of agents of the same population: numbers and times of both.
     pub fn add(&mut self, next: &Report) {
         self.agents += next.agents;
+        for (own, next) in self.devices.iter_mut().zip(&next.devices) {
+            own.agents += next.agents;
+            own.seconds += next.seconds;
+            own.failure.clone_from(&next.failure);
+        }
         self.worlds += next.worlds;
         self.setup_seconds += next.setup_seconds;
         self.run_seconds += next.run_seconds;

@@ -2,11 +2,17 @@
 
 use crate::parallel;
 use crate::{
-    backend::{Backend, reference::ReferenceBackend, vector::VectorBackend},
+    backend::{
+        Backend,
+        reference::ReferenceBackend,
+        split::{Member, SplitBackend},
+        vector::VectorBackend,
+    },
     batch::Executor,
     calibration::Calibration,
     clock,
     cpu::vector::{LANES, NotCompiled, Program},
+    devices::{DeviceName, Devices},
     error::Error,
     gpu,
     launches::Launches,
@@ -20,6 +26,8 @@ pub(crate) struct BackendOptions {
     pub(crate) backend: Backend,
     /// Part of the adapter's name.
     pub(crate) adapter: Option<String>,
+    /// Takes the place of backend and adapter.
+    pub(crate) devices: Option<Devices>,
     pub(crate) tuning: Tuning,
     /// The directory of the pipeline cache.
     pub(crate) pipeline_cache: Option<PathBuf>,
@@ -52,6 +60,9 @@ impl BackendOptions {
     /// # Errors
     /// Those of the device, except where [`Backend::Auto`] can take the CPU instead.
     pub(crate) async fn select(&self, launches: &Launches<'_>) -> Result<Selected, Error> {
+        if let Some(devices) = &self.devices {
+            return self.open_devices(devices, launches).await;
+        }
         let artifact = launches.model.artifact;
         let on_reference = |reason: &str| {
             let artifact = Arc::clone(artifact);
@@ -76,6 +87,48 @@ impl BackendOptions {
             }
             Backend::Auto => self.select_auto(launches).await,
         }
+    }
+
+    /// Opens devices that run together.
+    async fn open_devices(
+        &self,
+        devices: &Devices,
+        launches: &Launches<'_>,
+    ) -> Result<Selected, Error> {
+        let mut members = Vec::new();
+        let named = match devices {
+            Devices::Named(named) => named.as_slice(),
+            Devices::All | Devices::Count(_) => {
+                let count = match devices {
+                    Devices::Count(count) => Some(*count),
+                    Devices::All | Devices::Named(_) => None,
+                };
+                for (number, adapter) in gpu::alike(count).await?.iter().enumerate() {
+                    let session = self.open(adapter, launches).await?;
+                    members.push(Member::new(number.to_string(), session));
+                }
+                &[]
+            }
+        };
+        for name in named {
+            let executor = match name {
+                DeviceName::Cpu => {
+                    let program = launches.model.vector_program(launches.base.members)?;
+                    self.on_cpu(launches, program, "").backend
+                }
+                DeviceName::Number(number) => {
+                    self.open(&gpu::numbered(*number).await?, launches).await?
+                }
+                DeviceName::Adapter(name) => {
+                    self.open(&gpu::best(Some(name)).await?, launches).await?
+                }
+            };
+            members.push(Member::new(name.to_string(), executor));
+        }
+        let reason = format!("devices `{devices}` were asked for");
+        let artifact = Arc::clone(launches.model.artifact);
+        let backend = Box::new(SplitBackend::new(artifact, members));
+        Ok(Selected::new(backend, reason))
     }
 
     async fn select_auto(&self, launches: &Launches<'_>) -> Result<Selected, Error> {

@@ -18,6 +18,7 @@ use crate::{
     clock::Stopwatch,
     control::{Control, Keep},
     cpu::vector::Isa,
+    devices::Devices,
     error::{Error, Role},
     exclusive::Exclusive,
     field::unknown_of,
@@ -205,6 +206,24 @@ impl Simulation {
         self
     }
 
+    /// Runs on several devices of this host at once, in place of one backend: see [`Devices`].
+    ///
+    /// ```no_run
+    /// use sim_runtime::{Devices, Simulation};
+    ///
+    /// let source = "agents 1_000_000 steps 100 state x = normal() step { x += normal() } output x";
+    /// let run = Simulation::compile(source)?.devices(Devices::All).run()?;
+    /// for share in &run.report().devices {
+    ///     println!("{}: {} agents in {} s", share.name, share.agents, share.seconds);
+    /// }
+    /// # Ok::<(), sim_runtime::Error>(())
+    /// ```
+    #[must_use]
+    pub fn devices(mut self, devices: Devices) -> Simulation {
+        self.set_devices(Some(devices));
+        self
+    }
+
     /// Sets the vector instructions of [`Backend::Cpu`]. They change no result. Default: the best that the
     /// processor has.
     #[must_use]
@@ -293,6 +312,7 @@ impl Simulation {
     /// [`Simulation::backend`] in place.
     pub fn set_backend(&mut self, backend: Backend) {
         self.options.backend = backend;
+        self.options.devices = None;
         self.forget_backend();
     }
 
@@ -303,6 +323,12 @@ impl Simulation {
             Some(_) => self.set_backend(Backend::Gpu),
             None => self.forget_backend(),
         }
+    }
+
+    /// [`Simulation::devices`] in place; `None` returns to the backend and the adapter.
+    pub fn set_devices(&mut self, devices: Option<Devices>) {
+        self.options.devices = devices;
+        self.forget_backend();
     }
 
     /// [`Simulation::tuning`] in place.

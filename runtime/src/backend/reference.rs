@@ -53,7 +53,13 @@ impl Executor for ReferenceBackend {
     fn run<'a>(&'a mut self, batch: &'a Batch<'a>, deliver: Deliver<'a>) -> Running<'a> {
         Box::pin(async {
             run_sequentially(batch, deliver, |launch, control| {
-                run(&self.artifact, launch, batch.keep, batch.part, control)
+                let mut raw = run(&self.artifact, launch, batch.keep, batch.part, control)?;
+                if let Some(lend) = batch.target {
+                    let manifest = &self.artifact.manifest;
+                    lend(&mut |to| to.copy(raw.target(manifest, launch, batch.part)));
+                    return Ok(RawResults::bare());
+                }
+                Ok(raw)
             })
         })
     }

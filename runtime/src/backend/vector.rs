@@ -17,9 +17,8 @@ use crate::{
     cut::Part,
     error::Error,
     memory::{Need, zeroed},
-    results::{RawResults, columns},
+    results::{RawResults, Sampled, Target, columns},
     run::Device,
-    series::Places,
     statistics::{self, Stream, Sums, stream_bytes},
 };
 use sim_compiler::{
@@ -132,7 +131,7 @@ impl VectorBackend {
         }
         match self.reduces(first.agents, batch.keep) {
             true => Ok(vec![self.run_reduced(first, batch.part, control)?]),
-            false => self.run_kept(launches, batch.keep, batch.part, control),
+            false => self.run_kept(batch, launches, control),
         }
     }
 
@@ -178,19 +177,21 @@ impl VectorBackend {
             raw.outputs = columns(&manifest.outputs, launch.agents)?;
             raw.world_outputs = columns(&of_worlds.outputs, launch.worlds())?;
         }
-        let saved = raw.saved.as_mut().expect("the part is cut");
+        let mut saved = raw.saved.take().expect("the part is cut");
+        let mut to = raw.target(manifest, launch, part);
         with_job(&self.program, &self.artifact, launch, (part, 1), |job| {
             let results = Results {
-                outputs: Column::of(&manifest.outputs, &mut raw.outputs),
-                world_outputs: Column::of(&of_worlds.outputs, &mut raw.world_outputs),
+                outputs: Column::of(&manifest.outputs, &mut to.outputs),
+                world_outputs: Column::of(&of_worlds.outputs, &mut to.world_outputs),
                 saved: Column::by_word(&mut saved.states),
                 world_saved: Column::by_word(&mut saved.world_states),
-                series: samples(manifest, launch, part, &mut raw.series),
+                series: samples(manifest, part, &mut to.series),
                 progress: &mut saved.progress,
                 ..Results::default()
             };
             drive::run(job, results, control).map_err(cancelled)
         })?;
+        raw.saved = Some(saved);
         Ok(raw)
     }
 
@@ -219,6 +220,7 @@ impl VectorBackend {
     ) -> Result<(Sums, u32), Error> {
         let mut stream = self.stream();
         let passes = stream.passes();
+        let mut to = raw.target(self.manifest(), launch, part);
         for _ in 0..passes {
             let see = |sums: &mut statistics::Part, block: &Shown<'_>| {
                 block.outputs(|word, values| stream.see(sums, word, values));
@@ -227,8 +229,8 @@ impl VectorBackend {
             let parts = with_job(&self.program, &self.artifact, launch, (part, 1), |job| {
                 let fields = &self.manifest().world_rows().outputs;
                 let results = Results {
-                    world_outputs: Column::of(fields, &mut raw.world_outputs),
-                    series: samples(self.manifest(), launch, part, &mut raw.series),
+                    world_outputs: Column::of(fields, &mut to.world_outputs),
+                    series: samples(self.manifest(), part, &mut to.series),
                     ..Results::default()
                 };
                 drive::show(job, results, control, || stream.part(), see).map_err(cancelled)
@@ -241,18 +243,29 @@ impl VectorBackend {
     /// Runs launches side by side.
     fn run_kept(
         &self,
+        batch: &Batch<'_>,
         launches: &[Arc<Launch>],
-        keep: Keep,
-        part: Part<'_>,
         control: &cpu::Control<'_>,
     ) -> Result<Vec<RawResults>, Error> {
-        let (manifest, keep) = (self.manifest(), keep.with_outputs());
-        let empty = |launch: &Arc<Launch>| RawResults::empty(manifest, launch, keep, part);
+        let (manifest, keep) = (self.manifest(), batch.keep.with_outputs());
+        let empty = |launch: &Arc<Launch>| batch.room(manifest, launch, keep);
         let mut all = launches.iter().map(empty).collect::<Result<Vec<_>, _>>()?;
+        let (part, how) = (batch.part, (batch.part, launches.len()));
+        if let ([raw], [launch]) = (&mut all[..], launches) {
+            let run = |to: &mut Target<'_>| self.run_into(launch, to, how, control);
+            (batch.with_target(manifest, launch, raw, run)).map_err(cancelled)?;
+            return Ok(all);
+        }
         let runs = all.par_iter_mut().zip(launches);
-        let how = (part, launches.len());
-        runs.try_for_each(|(raw, launch)| self.run_into(launch, raw, how, control))
-            .map_err(cancelled)?;
+        runs.try_for_each(|(raw, launch)| {
+            self.run_into(
+                launch,
+                &mut raw.target(manifest, launch, part),
+                how,
+                control,
+            )
+        })
+        .map_err(cancelled)?;
         Ok(all)
     }
 
@@ -260,22 +273,22 @@ impl VectorBackend {
     fn run_into(
         &self,
         launch: &Launch,
-        raw: &mut RawResults,
+        to: &mut Target<'_>,
         (part, jobs): (Part<'_>, usize),
         control: &cpu::Control,
     ) -> Result<(), cpu::Cancelled> {
         let manifest = self.manifest();
         with_job(&self.program, &self.artifact, launch, (part, jobs), |job| {
-            let states = raw.states.as_deref_mut().unwrap_or_default();
-            let world_states = raw.world_states.as_deref_mut().unwrap_or_default();
+            let states = to.states.as_deref_mut().unwrap_or_default();
+            let world_states = to.world_states.as_deref_mut().unwrap_or_default();
             let rows = manifest.world_rows();
             let results = Results {
-                outputs: Column::of(&manifest.outputs, &mut raw.outputs),
+                outputs: Column::of(&manifest.outputs, &mut to.outputs),
                 states: Column::of(&manifest.states, states),
-                world_outputs: Column::of(&rows.outputs, &mut raw.world_outputs),
+                world_outputs: Column::of(&rows.outputs, &mut to.world_outputs),
                 world_states: Column::of(&rows.states, world_states),
-                series: samples(manifest, launch, part, &mut raw.series),
-                progress: &mut raw.progress,
+                series: samples(manifest, part, &mut to.series),
+                progress: &mut *to.progress,
                 ..Results::default()
             };
             drive::run(job, results, control)
@@ -284,26 +297,19 @@ impl VectorBackend {
 }
 
 /// The destinations of what is sampled.
-fn samples<'a>(
-    manifest: &Manifest,
-    launch: &Launch,
-    part: Part<'_>,
-    words: &'a mut [Vec<u32>],
-) -> Vec<Samples<'a>> {
-    let of = |(series, words): (&Series, &'a mut Vec<u32>)| {
-        let places = Places::of(manifest, series, launch.steps);
-        let sample = places.rows(launch.agents, launch.worlds()) * places.width;
+fn samples<'a>(manifest: &Manifest, part: Part<'_>, to: &'a mut [Sampled<'_>]) -> Vec<Samples<'a>> {
+    let of = |(series, to): (&Series, &'a mut Sampled<'_>)| {
         let taken = part.samples(manifest.samplings[series.sampling as usize]);
         Samples {
             sampling: series.sampling as usize,
-            of_agents: places.of_agents,
+            of_agents: to.of_agents,
             word: series.field.word,
-            width: places.width,
+            width: series.stored_words() as usize,
             first: taken.start,
-            samples: words.chunks_exact_mut(sample).collect(),
+            samples: to.samples.iter_mut().map(|words| &mut **words).collect(),
         }
     };
-    manifest.series.iter().zip(words).map(of).collect()
+    manifest.series.iter().zip(to).map(of).collect()
 }
 
 /// The launch with every input computed.

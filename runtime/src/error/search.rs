@@ -1,9 +1,9 @@
 //! The errors of searches, `E0745` and after.
 
-/// Defines the errors that it is given, and those of a search and of a device after them.
+/// Defines the errors that it is given, and those of a search and of devices after them.
 macro_rules! with_search_errors {
     ($($others:tt)*) => {
-        with_device_errors! {
+        with_split_errors! {
             $($others)*
 
     /// A search varies float inputs: each agent is a candidate, and the values of its inputs are its genome.

@@ -180,3 +180,14 @@ pub(super) fn snapshot_differs(what: &str, values: Option<&[String; 2]>) -> Stri
         None => format!("{what} is not as it was for the snapshot"),
     }
 }
+
+/// Adapters with their numbers.
+pub(super) fn numbered(found: &[String]) -> String {
+    let all: Vec<_> = (found.iter().enumerate())
+        .map(|(number, name)| format!("{number} is {name}"))
+        .collect();
+    match all.as_slice() {
+        [] => "there is no adapter".to_owned(),
+        all => all.join(", "),
+    }
+}

@@ -106,6 +106,33 @@ pub(crate) async fn best(wanted: Option<&str>) -> Result<wgpu::Adapter, Error> {
     }
 }
 
+/// The adapter with this number in the list of all, from 0 on.
+pub(crate) async fn numbered(number: usize) -> Result<wgpu::Adapter, Error> {
+    let found = found().await;
+    (found.get(number).cloned()).ok_or_else(|| Error::NoSuchDevice {
+        number,
+        found: found.iter().map(|one| summary(one).to_string()).collect(),
+    })
+}
+
+/// All adapters of the kind of the best one, or so many of them.
+pub(crate) async fn alike(count: Option<usize>) -> Result<Vec<wgpu::Adapter>, Error> {
+    let best = summary(&best(None).await?);
+    let mut all = found().await;
+    all.retain(|adapter| summary(adapter) == best);
+    match count {
+        Some(wanted) if wanted > all.len() => Err(Error::TooFewDevices {
+            wanted,
+            kind: best.to_string(),
+            found: all.len(),
+        }),
+        count => {
+            all.truncate(count.unwrap_or(usize::MAX));
+            Ok(all)
+        }
+    }
+}
+
 /// The seconds for loading the drivers and for listing the adapters.
 static SECONDS: Mutex<(f64, f64)> = Mutex::new((0.0, 0.0));
 

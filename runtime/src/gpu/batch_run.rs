@@ -306,17 +306,19 @@ impl<'a> BatchRun<'a> {
         let (groups, _) = buffers.sharing(jobs.len());
         let (results, mut words) = words.split_at(words_back * groups);
         for (number, job) in jobs.iter().enumerate() {
-            let (manifest, part) = (self.resources.manifest, self.batch.part);
+            let (manifest, batch) = (self.resources.manifest, self.batch);
             let (run, point) = buffers.place_of(number, jobs.len());
             let (own, place) = (
                 &results[run * words_back..][..words_back],
                 (job.chunk, point),
             );
-            layout.copy_worlds(manifest, own, place, part, self.raw(job));
-            if !keep.outputs {
-                continue;
-            }
-            let copied = layout.copy_results(manifest, own, place, part, self.raw(job));
+            let copied = batch.with_target(manifest, &job.launch, self.raw(job), |to| {
+                layout.copy_worlds(manifest, own, place, batch.part, to);
+                match keep.outputs {
+                    true => layout.copy_results(manifest, own, place, batch.part, to),
+                    false => Ok(()),
+                }
+            });
             copied.map_err(|fault| self.error(fault, job))?;
         }
         for (reduction, job) in submission.reductions.iter().zip(jobs) {

@@ -13,7 +13,7 @@ use crate::{
     cut::Part as RunPart,
     error::Error,
     gpu::{chunk::Chunk, device::OpenDevice, kernel::binding, readback},
-    results::RawResults,
+    results::Target,
     series::Places,
 };
 use sim_compiler::{
@@ -172,14 +172,14 @@ impl Layout {
         Ok(())
     }
 
-    /// Copies the results of the worlds of a chunk to `raw`.
+    /// Copies the results of the worlds of a chunk.
     pub(crate) fn copy_worlds(
         &self,
         manifest: &Manifest,
         words: &[u32],
         (chunk, point): (Chunk, Point),
         part: RunPart<'_>,
-        raw: &mut RawResults,
+        to: &mut Target<'_>,
     ) {
         let rows = manifest.world_rows();
         if self.worlds.words == 0 {
@@ -188,7 +188,7 @@ impl Layout {
         let (first, count) = self.worlds_of(chunk);
         let words = &words[(self.worlds.start / WORD_BYTES) as usize + point.first(count)..];
         let stride = point.stride(count);
-        let take = |before: u32, fields: &[Field], columns: &mut [Vec<u32>]| {
+        let take = |before: u32, fields: &[Field], columns: &mut [&mut [u32]]| {
             for (field, column) in fields.iter().zip(columns) {
                 let width = field.words() as usize;
                 let column = &mut column[first * width..][..count * width];
@@ -197,13 +197,13 @@ impl Layout {
             }
         };
         let outputs = rows.input_words + rows.state_words;
-        take(outputs, &rows.outputs, &mut raw.world_outputs);
-        if let Some(columns) = &mut raw.world_states {
+        take(outputs, &rows.outputs, &mut to.world_outputs);
+        if let Some(columns) = &mut to.world_states {
             take(rows.input_words, &rows.states, columns);
         }
         let before = rows.words() as usize * stride;
         let columns = (&words[before..], stride);
-        self.copy_samples(manifest, false, columns, (first, count), part, raw);
+        self.copy_samples(manifest, false, columns, (first, count), part, to);
     }
 
     /// The first world or unit of a chunk, and their number.
@@ -221,17 +221,16 @@ impl Layout {
         (words, stride): (&[u32], usize),
         (first, count): (usize, usize),
         part: RunPart<'_>,
-        raw: &mut RawResults,
+        to: &mut Target<'_>,
     ) {
-        for (series, stored) in manifest.series.iter().zip(&mut raw.series) {
+        for (series, stored) in manifest.series.iter().zip(&mut to.series) {
             let places = Places::of(manifest, series, self.steps);
             if places.of_agents != of_agents {
                 continue;
             }
             let samples = part.samples(manifest.samplings[series.sampling as usize]);
-            let row = stored.len() / samples.len().max(1);
             let width = places.width;
-            for (sample, stored) in samples.zip(stored.chunks_exact_mut(row.max(1))) {
+            for (sample, stored) in samples.zip(&mut stored.samples) {
                 let words = &words[places.word(sample) * stride..];
                 let rows = &mut stored[first * width..][..count * width];
                 readback::transpose(width, words, stride, rows);
@@ -239,7 +238,7 @@ impl Layout {
         }
     }
 
-    /// Checks the step counts of a chunk and, if they are right, copies its results to `raw`.
+    /// Checks the step counts of a chunk and, if they are right, copies its results.
     ///
     /// # Errors
     /// The first agent with a wrong step count.
@@ -249,7 +248,7 @@ impl Layout {
         words: &[u32],
         (chunk, point): (Chunk, Point),
         part: RunPart<'_>,
-        raw: &mut RawResults,
+        to: &mut Target<'_>,
     ) -> Result<(), Fault> {
         let (first, count) = (chunk.first as usize, chunk.count as usize);
         let stride = point.stride(count);
@@ -257,12 +256,12 @@ impl Layout {
             let start = (part.start / WORD_BYTES) as usize;
             &words[start..][..part.words as usize * stride][point.first(count)..]
         };
-        let progress = &mut raw.progress[first..first + count];
+        let progress = &mut to.progress[first..first + count];
         readback::copy(&words_of(self.progress)[..count], progress);
         if let Some(fault) = fault(progress, part.until) {
             return Err(fault);
         }
-        let take = |part: Part, fields: &[Field], rows: &mut [Vec<u32>]| {
+        let take = |part: Part, fields: &[Field], rows: &mut [&mut [u32]]| {
             for (field, rows) in fields.iter().zip(rows) {
                 let width = field.words() as usize;
                 let rows = &mut rows[first * width..][..count * width];
@@ -270,13 +269,13 @@ impl Layout {
                 readback::transpose(width, words, stride, rows);
             }
         };
-        take(self.outputs, &manifest.outputs, &mut raw.outputs);
-        if let Some(rows) = &mut raw.states {
+        take(self.outputs, &manifest.outputs, &mut to.outputs);
+        if let Some(rows) = &mut to.states {
             take(self.states, &manifest.states, rows);
         }
         if manifest.record_words(0) > 0 {
             let samples = &words_of(self.outputs)[manifest.output_words as usize * stride..];
-            self.copy_samples(manifest, true, (samples, stride), (first, count), part, raw);
+            self.copy_samples(manifest, true, (samples, stride), (first, count), part, to);
         }
         Ok(())
     }

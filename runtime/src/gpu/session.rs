@@ -310,6 +310,7 @@ mod tests {
             keep: Keep::ALL,
             part: Part::whole(launch.steps),
             control: Control::default(),
+            target: None,
         };
         let mut run = session.start(&batch).expect("it starts");
         let mut delivered = Vec::new();
@@ -350,6 +351,7 @@ mod tests {
                 keep: Keep::ALL,
                 part,
                 control: Control::default(),
+                target: None,
             };
             let mut found = None;
             let mut deliver = |_, raw: crate::results::RawResults| found = raw.saved;
@@ -376,5 +378,67 @@ mod tests {
             .expect("it runs")
             .expect("it is cut");
         assert_eq!(next.states[0][99], 104);
+    }
+
+    #[test]
+    fn a_device_that_is_lost_in_a_run_hands_its_share_over() {
+        use crate::backend::split::{Member, SplitBackend};
+        let Some((adapter, artifact, _)) = ready() else {
+            return;
+        };
+        let settings = Settings {
+            agents: Some(5000),
+            steps: Some(300),
+            ..Settings::default()
+        };
+        let launch = Arc::new(bind(&artifact, &settings).expect("it binds"));
+        let tuning = Tuning {
+            // Many submissions, so that a device can be lost between two of them.
+            max_agents_per_chunk: Some(256),
+            ..Tuning::default()
+        };
+        let open = || {
+            let opened =
+                Session::open(&adapter, Arc::clone(&artifact), tuning, None, &launch, true);
+            let opened = clock::at_once(opened).expect("it blocks");
+            opened.expect("it opens")
+        };
+        for (lost, runs) in [(0, 1), (1, 1), (0, 30)] {
+            let sessions = [open(), open()];
+            let device = wgpu::Device::clone(&sessions[lost].open.device);
+            let members = sessions.map(|it| Member::new("0".to_owned(), it));
+            let mut several = SplitBackend::new(Arc::clone(&artifact), members.into());
+            let progress = |_, _| device.destroy();
+            let batch = Batch {
+                runs,
+                launch: &|_| Ok(Arc::clone(&launch)),
+                complete_launch: &|_| Ok(Arc::clone(&launch)),
+                same_inputs: true,
+                keep: Keep::ALL,
+                part: Part::whole(300),
+                control: Control {
+                    progress: Some(&progress),
+                    ..Control::default()
+                },
+                target: None,
+            };
+            let mut delivered = Vec::new();
+            let mut deliver = |_, raw| delivered.push(raw);
+            let result = clock::at_once(several.run(&batch, &mut deliver)).expect("it blocks");
+            result.expect("the other device takes over");
+            assert_eq!(delivered.len(), runs);
+            for raw in &delivered {
+                assert!((0..5000).all(|agent| raw.outputs[0][agent] == agent as u32 + 300));
+            }
+            if runs == 1 {
+                let failures = delivered[0].shares.iter().map(|it| it.failure.as_deref());
+                let failures: Vec<_> = failures.collect();
+                assert!(
+                    failures[lost].is_some_and(|it| it.contains("lost")),
+                    "{failures:?}"
+                );
+                assert_eq!(failures[1 - lost], None);
+            }
+        }
     }
 }

@@ -12,8 +12,8 @@ use crate::{
     fault::Watch,
     launches::{Launches, Model},
     memory::Need,
-    results::RawResults,
-    run::{Device, Report, Run},
+    results::{RawResults, Share},
+    run::{Device, DeviceShare, Report, Run},
     select::Selected,
     snapshot::{Identity, Snapshot},
     variation::Variation,
@@ -196,6 +196,7 @@ impl Simulation {
             launch: &base,
             variations,
             device,
+            members: selected.backend.members(),
             reason: selected.reason.clone(),
             setup_seconds: started.seconds(),
             started,
@@ -214,6 +215,7 @@ impl Simulation {
                 progress: (asked.control.progress).map(|_| &progress as &(dyn Fn(_, _) + Sync)),
                 ..*asked.control
             },
+            target: None,
         };
         let mut watch = Watch::new(&self.artifact, base.first_agent, base.members);
         // A part that is cut has no outputs yet: faults are in its states.
@@ -298,6 +300,8 @@ pub(super) struct Reports<'a> {
     launch: &'a Launch,
     variations: &'a [Variation],
     device: Device,
+    /// Names and devices, where several run together.
+    members: Vec<(String, Device)>,
     reason: String,
     /// Seconds from `started` until the backend was ready; 0 after the first run.
     setup_seconds: f64,
@@ -316,11 +320,31 @@ impl Reports<'_> {
         self.started.seconds() - self.setup_seconds
     }
 
+    fn share(&self, share: Share) -> DeviceShare {
+        let (name, device) = self.members[share.member].clone();
+        DeviceShare {
+            name,
+            device,
+            agents: share.agents,
+            seconds: share.seconds,
+            failure: share.failure,
+        }
+    }
+
     pub(super) fn run(&mut self, number: usize, mut raw: RawResults) -> Run {
         let launch = self.launch;
         raw.telemetry.total_seconds = self.started.seconds();
+        let devices: Vec<_> = raw
+            .shares
+            .drain(..)
+            .map(|share| self.share(share))
+            .collect();
+        let took_part = devices.iter().find(|share| share.agents > 0);
         let report = Report {
-            backend: self.device.clone(),
+            backend: took_part
+                .map_or(&self.device, |share| &share.device)
+                .clone(),
+            devices,
             reason: self.reason.clone(),
             agents: launch.agents,
             first_agent: launch.first_agent,

@@ -32,8 +32,13 @@ impl Simulation {
     /// ```
     ///
     /// # Errors
-    /// Those of the values of the launch.
+    /// Those of the values of the launch, and [`Error::NotOnDevices`].
     pub fn begin(&self) -> Result<Snapshot, Error> {
+        if self.options.devices.is_some() {
+            return Err(Error::NotOnDevices {
+                what: "a run in parts",
+            });
+        }
         let (_, identity) = self.identified()?;
         Ok(Snapshot::begin(identity))
     }

@@ -100,6 +100,9 @@ impl Simulation {
     /// Any [`Error`] of a run, and [`Error::CountOutOfRange`] for a run without steps.
     pub fn session(&self) -> Result<Session, Error> {
         let mut options = self.options.clone();
+        if options.devices.is_some() {
+            return Err(Error::NotOnDevices { what: "a session" });
+        }
         if options.backend == Backend::Auto {
             options.backend = Backend::Cpu;
         }
@@ -441,6 +444,7 @@ impl Session {
             keep: Keep::ALL,
             part,
             control: *control,
+            target: None,
         };
         let mut found = None;
         let selected = self.selected()?;

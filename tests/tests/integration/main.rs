@@ -4,6 +4,7 @@ mod activations;
 mod benchmarks;
 mod corpus;
 mod crates;
+mod devices;
 mod draw_statistics;
 mod draws;
 mod draws_edge;

@@ -64,6 +64,7 @@ const LAYERS: [(&str, &[&str]); 6] = [
         &[
             "parallel",
             "adapter",
+            "devices",
             "telemetry",
             "clock",
             "exclusive",

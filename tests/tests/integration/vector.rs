@@ -37,7 +37,7 @@ fn values(field: &Field, count: usize) -> Array {
 }
 
 /// The model with every value that it lacks, for a small population and few steps.
-fn filled(simulation: Simulation) -> Result<Simulation, String> {
+pub(crate) fn filled(simulation: Simulation) -> Result<Simulation, String> {
     let manifest = simulation.manifest().clone();
     let steps = manifest.steps.unwrap_or(MOST_STEPS).min(MOST_STEPS);
     // A table of fixed length that is indexed by the agent ends the population.

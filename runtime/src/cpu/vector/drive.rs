@@ -110,12 +110,12 @@ impl<'a> Column<'a> {
     }
 
     /// Columns over the words of fields.
-    pub fn of(fields: &[Field], words: &'a mut [Vec<u32>]) -> Vec<Column<'a>> {
+    pub fn of<W: AsMut<[u32]>>(fields: &[Field], words: &'a mut [W]) -> Vec<Column<'a>> {
         (fields.iter().zip(words))
             .map(|(field, words)| Column {
                 word: field.word,
                 width: field.words() as usize,
-                words,
+                words: words.as_mut(),
             })
             .collect()
     }

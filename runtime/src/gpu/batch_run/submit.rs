@@ -91,7 +91,7 @@ impl BatchRun<'_> {
         let raw = RawResults {
             chunks: 0,
             decisions: self.resources.kernel.decisions.clone(),
-            ..RawResults::empty(self.resources.manifest, &job.launch, keep, self.batch.part)?
+            ..(self.batch).room(self.resources.manifest, &job.launch, keep)?
         };
         self.started.push_back(raw);
         Ok(())
