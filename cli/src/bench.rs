@@ -22,7 +22,7 @@ use crate::{
     usage,
     warnings::Warnings,
 };
-use measure::{Batched, InARow, Measured};
+use measure::{Batched, Beside, InARow, Measured};
 use report::Row;
 use sim_compiler::{artifact::Artifact, ir::cost::operations};
 use sim_runtime::{Control, Device, Simulation, Timing, Tuning};
@@ -43,6 +43,7 @@ Examples:
   simc bench acrobot.sim --agents 4_096,1e6 --backend gpu
   simc bench gbm.sim lorenz.sim --runs 20 --json -o results.json
   simc bench portfolio.sim --data signals=signals.npy --data apex=apex.npy
+  simc bench lorenz.sim --steps 50_000 --devices 2
 
 Results are checked before anything is timed: a GPU's against the CPU backend, the CPU's against
 the reference interpreter, for up to 256 agents (16) of the very population that is timed, or one world.
@@ -54,7 +55,8 @@ the first one's bits. A model that is not verified gets no rate, and the exit co
 Medians stand with a confidence interval of at least 95 % from order statistics, for 6 runs or
 more. The time of the GPU is that of its own clock: `gpu` is one run, started on an idle device
 and timed by itself, the clock's own microsecond included; `in a row`, for runs below a
-millisecond, is a run's share of many that the device computes one after the other.")]
+millisecond, is a run's share of many that the device computes one after the other. With
+`--devices`, the first device alone and all devices take turns; the bits are compared.")]
 pub(crate) struct Args {
     /// Models to measure; `-` is standard input.
     #[arg(
@@ -260,6 +262,15 @@ fn measured(
     let batched = (args.batch)
         .map(|batch| Batched::of(&simulation, &first, (batch, args.runs), &control))
         .transpose()?;
+    let beside = (placed.alone())
+        .map(|alone| {
+            let mut alone = alone.on(launched(args, model, agents)?);
+            if let Some(tuned) = &tuned {
+                alone = alone.tuning(tuned.tuning);
+            }
+            Beside::of((&simulation, &alone), args.runs, &control)
+        })
+        .transpose()?;
     let cost = operations::cost(&model.artifact.program, model.artifact.options.generator);
     Ok(Row::new(
         &model.name,
@@ -271,7 +282,8 @@ fn measured(
     )
     .tuned(tuned)
     .in_a_row(in_a_row)
-    .batched(batched))
+    .batched(batched)
+    .beside(beside))
 }
 
 /// The tuning under which a model's kernel is fastest; none where there is nothing to tune.

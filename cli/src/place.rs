@@ -1,11 +1,11 @@
-//! `--backend` and `--adapter`: where models run.
+//! `--backend`, `--adapter` and `--devices`: where models run.
 
 use crate::{
     columns::{Flush, table},
     failure::Failure,
     problem, standard_output, terminal, usage,
 };
-use sim_runtime::{AdapterSummary, Simulation};
+use sim_runtime::{AdapterSummary, DeviceName, Devices, Simulation};
 
 /// Arguments that say where to run.
 #[derive(Clone, Debug, clap::Args)]
@@ -16,6 +16,10 @@ pub(crate) struct Place {
     /// GPU or software adapter to run on, by a part of its name; `list` prints all, and runs nothing.
     #[arg(long, value_name = "NAME|list")]
     adapter: Option<String>,
+    /// Devices that run together, each a share: `all` GPUs of the best kind, how many of them, or a list of
+    /// numbers of `--adapter list`, parts of names and `cpu`, such as 0,1.
+    #[arg(long, value_name = "all|N|LIST", conflicts_with_all = ["backend", "adapter"])]
+    devices: Option<Devices>,
 }
 
 /// `--backend`.
@@ -59,12 +63,17 @@ impl From<Backend> for sim_runtime::Backend {
 pub(crate) struct Placed {
     backend: Backend,
     adapter: Option<String>,
+    devices: Option<Devices>,
 }
 
 impl Place {
     /// The place where something ran before: the backend, and on a GPU the adapter of this name.
     pub(crate) fn of(backend: Backend, adapter: Option<String>) -> Place {
-        Place { backend, adapter }
+        Place {
+            backend,
+            adapter,
+            devices: None,
+        }
     }
 
     /// Is the list of adapters asked for, instead of a run?
@@ -82,20 +91,15 @@ impl Place {
 
     /// Is a GPU or a software adapter certain to be opened?
     pub(crate) fn opens_adapter(&self) -> bool {
-        matches!(self.backend, Backend::Gpu) || self.adapter.is_some()
+        matches!(self.backend, Backend::Gpu) || self.adapter.is_some() || self.devices.is_some()
     }
 
     /// The same, on the device of a run that goes on, unless another one is asked for.
     pub(crate) fn or_on(&self, device: Option<&str>) -> Place {
         match (device, self.backend, &self.adapter) {
-            (Some("the CPU"), Backend::Auto, None) => Place {
-                backend: Backend::Cpu,
-                adapter: None,
-            },
-            (Some(name), Backend::Auto, None) => Place {
-                backend: Backend::Gpu,
-                adapter: Some(name.to_owned()),
-            },
+            _ if self.devices.is_some() => self.clone(),
+            (Some("the CPU"), Backend::Auto, None) => Place::of(Backend::Cpu, None),
+            (Some(name), Backend::Auto, None) => Place::of(Backend::Gpu, Some(name.to_owned())),
             _ => self.clone(),
         }
     }
@@ -109,6 +113,7 @@ impl Place {
             return Ok(Placed {
                 backend: self.backend,
                 adapter: None,
+                devices: self.devices.clone(),
             });
         };
         if let Backend::Cpu | Backend::Reference = self.backend {
@@ -120,6 +125,7 @@ impl Place {
         Ok(Placed {
             backend: Backend::Gpu,
             adapter: Some(Place::adapter_named(wanted)?),
+            devices: None,
         })
     }
 }
@@ -128,10 +134,23 @@ impl Placed {
     /// The simulation, there.
     pub(crate) fn on(&self, simulation: Simulation) -> Simulation {
         let simulation = simulation.backend(self.backend.into());
-        match &self.adapter {
-            Some(name) => simulation.adapter(name),
-            None => simulation,
+        match (&self.devices, &self.adapter) {
+            (Some(devices), _) => simulation.devices(devices.clone()),
+            (None, Some(name)) => simulation.adapter(name),
+            (None, None) => simulation,
         }
+    }
+
+    /// The place that is the first of several devices alone; none if one was asked for.
+    pub(crate) fn alone(&self) -> Option<Placed> {
+        let first = match self.devices.as_ref()? {
+            Devices::All | Devices::Count(_) => DeviceName::Number(0),
+            Devices::Named(names) => names.first()?.clone(),
+        };
+        Some(Placed {
+            devices: Some(Devices::Named(vec![first])),
+            ..self.clone()
+        })
     }
 }
 
@@ -167,16 +186,17 @@ pub(crate) fn list() -> Result<(), Failure> {
 
 fn listed(all: &[AdapterSummary]) -> String {
     let mut lines = vec![
-        ["adapter", "backend", "driver", "type"]
+        ["number", "adapter", "backend", "driver", "type"]
             .map(str::to_owned)
             .to_vec(),
     ];
-    lines.extend(all.iter().map(|adapter| {
+    lines.extend(all.iter().enumerate().map(|(number, adapter)| {
         let driver = match adapter.driver.as_str() {
             "" => "-",
             driver => driver,
         };
         vec![
+            number.to_string(),
             adapter.name.clone(),
             adapter.api.to_owned(),
             driver.to_owned(),
@@ -215,8 +235,8 @@ mod tests {
     #[test]
     fn the_list_has_a_line_each() {
         let expected = "\
-adapter  backend  driver      type
-Alpha    vulkan   driver 1.2  discrete GPU
+number  adapter  backend  driver      type
+0       Alpha    vulkan   driver 1.2  discrete GPU
 ";
         assert_eq!(listed(&adapters(&["Alpha"])), expected);
     }

@@ -1,6 +1,7 @@
 //! The report of `simc run`: statistics of the outputs and how the run was done, for people or as JSON.
 
 mod series;
+mod shares;
 
 use crate::{
     columns::{Flush, table},
@@ -13,6 +14,7 @@ use crate::{
 };
 use serde::{Serialize, Serializer};
 use series::SeriesRows;
+pub(crate) use shares::Shares;
 use sim_compiler::manifest::{Field, Manifest};
 use sim_runtime::{Moments, Report, Run, Statistics};
 use std::{fmt::Write, time::Instant};
@@ -26,6 +28,9 @@ pub(crate) struct Summary {
     backend: String,
     reason: String,
     adapter: Option<Adapter>,
+    /// By device, if several were asked for.
+    #[serde(skip_serializing_if = "Shares::is_empty")]
+    devices: Shares,
     agents: u32,
     /// Worlds, where the model has any.
     worlds: Option<u32>,
@@ -165,6 +170,7 @@ impl Summary {
             backend,
             reason: report.reason.clone(),
             adapter,
+            devices: Shares::of(&report.devices),
             agents: report.agents,
             worlds: manifest.world.as_ref().map(|_| report.worlds),
             first_agent: report.first_agent,
@@ -211,6 +217,9 @@ impl Summary {
         line("backend", format!("{}: {}", self.backend, self.reason));
         if let Some(adapter) = &self.adapter {
             line("adapter", adapter.text());
+        }
+        for (at, share) in self.devices.lines().into_iter().enumerate() {
+            line(if at == 0 { "devices" } else { "" }, share);
         }
         let grouped_agents = grouped(self.agents.into());
         line(

@@ -123,11 +123,25 @@ impl BackendOptions {
                     self.open(&gpu::best(Some(name)).await?, launches).await?
                 }
             };
-            members.push(Member::new(name.to_string(), executor));
+            // A device that is named again is another one.
+            let before = named
+                .iter()
+                .take(members.len())
+                .filter(|it| *it == name)
+                .count();
+            let again = if before > 0 {
+                format!("#{}", before + 1)
+            } else {
+                String::new()
+            };
+            members.push(Member::new(format!("{name}{again}"), executor));
         }
         let reason = format!("devices `{devices}` were asked for");
         let artifact = Arc::clone(launches.model.artifact);
-        let backend = Box::new(SplitBackend::new(artifact, members));
+        let backend = match members.len() {
+            1 => members.remove(0).into_executor(),
+            _ => Box::new(SplitBackend::new(artifact, members)),
+        };
         Ok(Selected::new(backend, reason))
     }
 

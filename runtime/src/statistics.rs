@@ -9,6 +9,7 @@
 
 mod exact;
 mod select;
+mod shared;
 mod stream;
 mod tallies;
 
@@ -18,9 +19,10 @@ pub(crate) use exact::{Exact, UNIT};
 pub(crate) use stream::{Part, Stream, bytes as stream_bytes};
 pub use tallies::Tallies;
 
-use crate::parallel::*;
+use crate::parallel::{self, *};
 use crate::values::{Column, Values, agent_steps, stopped_agents};
 use select::{QUANTILES, QUARTILES, Selection, is_nan, key, position, value};
+use shared::{SHARED, select_shared};
 use sim_compiler::manifest::{Field, Scalar};
 
 /// Most values per agent that have statistics of their own.
@@ -289,6 +291,24 @@ fn select_of(
     probabilities: [f64; QUANTILES],
 ) -> (Tally, Selection) {
     let places = |length: usize| (first..length).step_by(stride.max(1));
+    let count = places(values.len()).len();
+    if count >= SHARED && parallel::current_num_threads() > 1 {
+        let at = |place: usize| first + place * stride.max(1);
+        return match values {
+            Values::F32(values) => select_shared(Scalar::F32, probabilities, count, |it| {
+                values[at(it)].to_bits()
+            }),
+            Values::I32(values) => select_shared(Scalar::I32, probabilities, count, |it| {
+                values[at(it)] as u32
+            }),
+            Values::U32(values) => {
+                select_shared(Scalar::U32, probabilities, count, |it| values[at(it)])
+            }
+            Values::Bool(values) => select_shared(Scalar::Bool, probabilities, count, |it| {
+                values[at(it)].into()
+            }),
+        };
+    }
     match values {
         Values::F32(values) => select_from(Scalar::F32, probabilities, || {
             places(values.len()).map(|at| values[at].to_bits())

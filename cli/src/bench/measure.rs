@@ -1,6 +1,7 @@
 //! The timed runs.
 
 use super::{Unmeasured, interval::Interval};
+use crate::summary::Shares;
 use sim_runtime::{
     Control, Report, Run, Simulation, Timing, Variation,
     compare::{Tolerance, outputs},
@@ -101,6 +102,57 @@ impl Measured {
                 .ok_or_else(|| Unmeasured::Unverified("there was no run".to_owned()))?,
             report,
             runs: totals.len() as u32,
+        })
+    }
+}
+
+/// Warm runs on several devices and on the first of them alone, in turns, in seconds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Beside {
+    /// On the first device.
+    pub(crate) alone: Interval,
+    /// How many times as fast several are, pair by pair.
+    pub(crate) ratio: Interval,
+    /// Whether both gave the same bits.
+    pub(crate) same_bits: bool,
+}
+
+impl Beside {
+    /// `runs` pairs of runs, of which the first of each is on one device.
+    pub(crate) fn of(
+        (simulation, alone): (&Simulation, &Simulation),
+        runs: u32,
+        control: &Control<'_>,
+    ) -> Result<Beside, Unmeasured> {
+        let timed = |simulation: &Simulation| -> Result<(Run, f64), Unmeasured> {
+            let started = Instant::now();
+            let run = simulation.run_with(control)?;
+            Ok((run, started.elapsed().as_secs_f64()))
+        };
+        let (mut times, mut ratios) = (Vec::new(), Vec::new());
+        let (mut same_bits, mut is_alike) = (true, true);
+        // Twice more, untimed: the first runs may have learnt how to cut the next ones.
+        for turn in 0..runs.max(1) + 2 {
+            let (one, alone) = timed(alone)?;
+            let (several, together) = timed(simulation)?;
+            same_bits &= is_same(&several, &one);
+            is_alike &= Shares::of(&several.report().devices).are_alike();
+            if turn >= 2 {
+                times.push(alone);
+                ratios.push(alone / together.max(1e-9));
+            }
+        }
+        if is_alike && !same_bits {
+            let why = "several devices of one kind gave other bits than one of them";
+            return Err(Unmeasured::Unverified(why.to_owned()));
+        }
+        let interval = |times: Vec<f64>| {
+            Interval::of(times).ok_or_else(|| Unmeasured::Unverified("there was no run".to_owned()))
+        };
+        Ok(Beside {
+            alone: interval(times)?,
+            ratio: interval(ratios)?,
+            same_bits,
         })
     }
 }

@@ -3,7 +3,7 @@
 use super::{
     floor,
     interval::Interval,
-    measure::{Batched, InARow, Measured},
+    measure::{Batched, Beside, InARow, Measured},
     tune::Tuned,
     verify::Agreement,
 };
@@ -11,7 +11,7 @@ use crate::{
     costs::{Costs, Own, ms},
     knobs::arguments,
     number::grouped,
-    summary::{self, duration, kernel, rate, significant},
+    summary::{self, Shares, duration, kernel, rate, significant},
 };
 use serde::Serialize;
 use sim_compiler::ir::cost::operations::{Cost, Operations};
@@ -50,6 +50,19 @@ pub(crate) struct Row {
     kernel: Vec<String>,
     tuned: Option<Search>,
     batch: Option<Batch>,
+    #[serde(skip_serializing_if = "Shares::is_empty")]
+    devices: Shares,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    alone: Option<Alone>,
+}
+
+/// Runs on the first of several devices, in turns with runs on all.
+#[derive(Debug, Serialize)]
+struct Alone {
+    run_ms: Interval,
+    /// How many times as fast all devices are.
+    ratio: Interval,
+    same_bits: bool,
 }
 
 /// What `--batch` measured, in milliseconds per run.
@@ -93,6 +106,28 @@ impl Batch {
             gpu.map(|gpu| format!(", of it {gpu} on the GPU"))
                 .unwrap_or_default(),
             duration(self.one_by_one_ms.median / 1e3)
+        )
+    }
+}
+
+impl Alone {
+    fn text(&self) -> String {
+        let Interval { median, low, high } = self.ratio;
+        let times = |ratio: f64| significant(ratio, 3);
+        let range = match (low, high) {
+            (Some(low), Some(high)) => format!(" ({} .. {})", times(low), times(high)),
+            _ => String::new(),
+        };
+        let bits = if self.same_bits {
+            "the same bits"
+        } else {
+            "other bits"
+        };
+        format!(
+            "{} on the first device; all take {} of it, {} times as fast{range}, with {bits}",
+            spelled(&self.run_ms, 1e-3),
+            significant(1.0 / median.max(1e-9), 3),
+            times(median)
         )
     }
 }
@@ -196,6 +231,8 @@ impl Row {
             kernel: kernel(report),
             tuned: None,
             batch: None,
+            devices: Shares::of(&report.devices),
+            alone: None,
         }
     }
 
@@ -225,6 +262,16 @@ impl Row {
             run_ms: scaled(it.together, 1e3),
             gpu_ms: it.gpu.map(|it| scaled(it, 1e3)),
             one_by_one_ms: scaled(it.one_by_one, 1e3),
+        });
+        self
+    }
+
+    /// The same row with the times of one device in turns with all.
+    pub(crate) fn beside(mut self, beside: Option<Beside>) -> Row {
+        self.alone = beside.map(|it| Alone {
+            run_ms: scaled(it.alone, 1e3),
+            ratio: it.ratio,
+            same_bits: it.same_bits,
         });
         self
     }
@@ -282,6 +329,12 @@ impl Row {
         }
         if let Some(batch) = &self.batch {
             line("batch", batch.text());
+        }
+        for (at, share) in self.devices.lines().into_iter().enumerate() {
+            line(if at == 0 { "devices" } else { "" }, share);
+        }
+        if let Some(alone) = &self.alone {
+            line("alone", alone.text());
         }
         line(
             "speed",

@@ -1,7 +1,7 @@
 //! Runs the points of a sweep and takes the statistics of each.
 
 use super::{points::Points, sampled::Sampled};
-use crate::{failure::Failure, number::grouped, problem, table::spellings};
+use crate::{failure::Failure, number::grouped, problem, summary::Shares, table::spellings};
 use sim_compiler::manifest::{Field, Manifest};
 use sim_runtime::{
     Column, Control, Error, Report, Run, Series, Simulation, Statistics, Timing, Values, Variation,
@@ -108,6 +108,8 @@ pub(crate) struct Measures {
     pub(crate) interrupted: bool,
     /// Of the first run that completed.
     pub(crate) report: Option<Report>,
+    /// What each of several devices computed.
+    pub(crate) shares: Shares,
     pub(crate) agent_steps: u64,
     pub(crate) dispatches: u64,
     pub(crate) submissions: u64,
@@ -139,6 +141,7 @@ impl Measures {
             points: faults.collect(),
             interrupted: false,
             report: None,
+            shares: Shares::default(),
             agent_steps: 0,
             dispatches: 0,
             submissions: 0,
@@ -227,6 +230,7 @@ impl Measures {
     ) {
         let report = run.report();
         self.agent_steps += run.agent_steps();
+        self.shares.add(&report.devices);
         self.dispatches += report.telemetry.dispatches;
         self.submissions += report.telemetry.submissions;
         if let Some(seconds) = report.telemetry.gpu_seconds {

@@ -78,6 +78,9 @@ impl<'a> Report<'a> {
             "written": self.written,
             "table": self.tables.points().json(),
         });
+        if !measures.shares.is_empty() {
+            value["devices"] = json!(measures.shares);
+        }
         if let Value::Object(value) = &mut value {
             for (of, table) in &self.tables.all[1..] {
                 value.insert(json_name(*of).to_owned(), table.json());
@@ -166,6 +169,9 @@ impl<'a> Report<'a> {
                 .map(|adapter| format!(", {adapter}"))
                 .unwrap_or_default();
             line("backend", format!("{name}: {}{adapter}", report.reason));
+            for (at, share) in measures.shares.lines().into_iter().enumerate() {
+                line(if at == 0 { "devices" } else { "" }, share);
+            }
             line("agents", grouped(report.agents.into()));
             line("steps", grouped(report.steps.into()));
             if measures.dispatches > 0 {

@@ -60,6 +60,11 @@ impl Member {
             share: None,
         }
     }
+
+    /// The backend alone, for one device.
+    pub(crate) fn into_executor(self) -> Box<dyn Executor> {
+        self.executor
+    }
 }
 
 /// Several devices, ready to run one model.
