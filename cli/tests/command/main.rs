@@ -9,6 +9,7 @@ mod check;
 mod checkpoint;
 mod checks;
 mod data;
+mod devices;
 mod doctor;
 #[cfg(target_os = "linux")]
 mod errors;

@@ -181,7 +181,7 @@ fn adapters_are_listed_and_chosen_by_name() {
     for command in ["run", "bench"] {
         let said = place.good(&[command, "--adapter", "list"]);
         match has_gpu() {
-            true => assert!(said.out.starts_with("adapter  "), "{}", said.out),
+            true => assert!(said.out.starts_with("number  adapter  "), "{}", said.out),
             false => assert!(said.err.contains("there is no adapter"), "{}", said.err),
         }
     }
@@ -197,7 +197,7 @@ fn adapters_are_listed_and_chosen_by_name() {
     let name = listed
         .lines()
         .nth(1)
-        .and_then(|line| line.split("  ").next());
+        .and_then(|line| line.split("  ").filter(|cell| !cell.is_empty()).nth(1));
     let name = name.expect("a line has a name").to_uppercase();
     let said = place.good(&["run", "plain.sim", "--adapter", &name, "--json"]);
     let found: serde_json::Value = serde_json::from_str(&said.out).expect("it is JSON");
