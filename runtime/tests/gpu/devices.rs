@@ -1,8 +1,6 @@
 //! Several devices by the public interface: two that are opened on one adapter, and a GPU beside the CPU.
 
-use sim_runtime::{
-    Backend, Control, Device, Devices, Error, MOST_STEPS, Options, Run, Simulation, Variation,
-};
+use sim_runtime::{Backend, Control, Device, Devices, Error, Options, Run, Simulation, Variation};
 use sim_tests::{
     compare::{Tolerance, compare},
     launch::has_gpu,
@@ -159,11 +157,8 @@ fn what_cannot_be_is_refused_by_name() {
     assert_eq!(error.code(), "E0750");
     assert!(error.to_string().contains("in parts"), "{error}");
     // Whoever asks for a backend asks for no devices.
-    let session = two("cpu,cpu")
-        .backend(Backend::Cpu)
-        .steps(MOST_STEPS)
-        .session();
-    assert!(session.is_ok());
+    let session = two("cpu,cpu").backend(Backend::Cpu).session();
+    session.map(drop).expect("one backend was asked for");
     if !has_gpu() {
         return;
     }
