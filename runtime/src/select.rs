@@ -60,7 +60,10 @@ impl BackendOptions {
     /// # Errors
     /// Those of the device, except where [`Backend::Auto`] can take the CPU instead.
     pub(crate) async fn select(&self, launches: &Launches<'_>) -> Result<Selected, Error> {
-        if let Some(devices) = &self.devices {
+        // The condition also keeps what follows out of builds for browsers, which have no threads.
+        if !cfg!(target_family = "wasm")
+            && let Some(devices) = &self.devices
+        {
             return self.open_devices(devices, launches).await;
         }
         let artifact = launches.model.artifact;

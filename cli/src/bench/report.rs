@@ -276,10 +276,19 @@ impl Row {
         self
     }
 
+    /// What several devices did, line by line.
+    fn several(&self, line: &mut impl FnMut(&str, String)) {
+        for (at, share) in self.devices.lines().into_iter().enumerate() {
+            line(if at == 0 { "devices" } else { "" }, share);
+        }
+        if let Some(alone) = &self.alone {
+            line("alone", alone.text());
+        }
+    }
+
     /// For people.
     pub(crate) fn text(&self) -> String {
-        let agents = grouped(self.agents.into());
-        let steps = grouped(self.steps.into());
+        let [agents, steps] = [self.agents, self.steps].map(|count| grouped(count.into()));
         let mut text = format!(
             "{}: {agents} agents x {steps} steps on {} ({})\n",
             self.model, self.device, self.backend
@@ -330,12 +339,7 @@ impl Row {
         if let Some(batch) = &self.batch {
             line("batch", batch.text());
         }
-        for (at, share) in self.devices.lines().into_iter().enumerate() {
-            line(if at == 0 { "devices" } else { "" }, share);
-        }
-        if let Some(alone) = &self.alone {
-            line("alone", alone.text());
-        }
+        self.several(&mut line);
         line(
             "speed",
             format!("{} agent-steps/s", rate(self.agent_steps_per_second)),

@@ -175,12 +175,8 @@ impl Simulation {
     ) -> Result<(), Error> {
         let variations = asked.variations;
         let base = self.bound(reusable)?;
-        let model = Model {
-            artifact: &self.artifact,
-            isa: self.instruction_set,
-        };
         let complete = reusable.complete.take();
-        let launches = Launches::new(model, &self.settings, &base, variations, complete);
+        let launches = Launches::new(self.model(), &self.settings, &base, variations, complete);
         // After an error of the device the backend is not put back.
         let mut selected = self.selected(reusable.selected.take(), &launches).await?;
         let keep = self.kept();
@@ -248,6 +244,13 @@ impl Simulation {
         match known.filter(suits) {
             Some(known) => Ok(known),
             None => self.options.select(launches).await,
+        }
+    }
+
+    fn model(&self) -> Model<'_> {
+        Model {
+            artifact: &self.artifact,
+            isa: self.instruction_set,
         }
     }
 
