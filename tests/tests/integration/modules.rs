@@ -191,6 +191,7 @@ const LAYERS: [(&str, &[&str]); 6] = [
             "derive",
             "optimise",
             "model",
+            "searching",
             "session",
             "tally",
         ],
