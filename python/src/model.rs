@@ -294,7 +294,7 @@ impl Native {
         call: &Call<'_>,
         output: &str,
         trials: impl FnOnce(u32) -> Trials,
-    ) -> PyResult<(Vec<f32>, Option<Report>)> {
+    ) -> PyResult<(Vec<f32>, Report)> {
         let launch = self.borders.launch(&self.source, call)?;
         let agents = launch.settings.agents.or(self.manifest.agents);
         let trials = trials(agents.unwrap_or(0));
@@ -433,7 +433,7 @@ impl State {
         output: &str,
         trials: &Trials,
         control: &Control<'_>,
-    ) -> Result<(Vec<f32>, Option<Report>), Error> {
+    ) -> Result<(Vec<f32>, Report), Error> {
         self.prepare(launch, 0)?;
         // The next launch must not vary this one, which has other inputs than it says.
         self.last = None;
@@ -446,17 +446,18 @@ impl State {
             self.simulation.set_input(&column.field.name, zeros)?;
         }
         let mut values = Vec::with_capacity(trials.values());
-        let mut last = Ok(None);
+        let (mut last, mut failed) = (None, None);
         trials.run(&self.simulation, control, |run| {
             match run.output::<f32>(output) {
                 Ok(own) => values.extend_from_slice(own),
-                Err(error) => last = Err(error),
+                Err(error) => failed = Some(error),
             }
-            if let Ok(last) = &mut last {
-                *last = Some(run.report().clone());
-            }
+            last = Some(run.report().clone());
         })?;
-        Ok((values, last?))
+        match failed {
+            Some(error) => Err(error),
+            None => Ok((values, last.ok_or(Error::Cancelled)?)),
+        }
     }
 
     /// Gives the simulation all values of a launch.

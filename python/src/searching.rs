@@ -44,6 +44,14 @@ impl NativeSearch {
         })
     }
 
+    /// The inputs that are searched.
+    fn inputs(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        self.with(py, |searching| {
+            let inputs = searching.inputs();
+            Ok(inputs.map(|field| field.name.clone()).collect())
+        })
+    }
+
     /// The runs whose fitness is wanted next; none at the end.
     fn ask<'py>(&self, py: Python<'py>) -> PyResult<Option<Asked<'py>>> {
         let Some(trials) = self.with(py, Searching::ask)? else {
@@ -66,8 +74,9 @@ impl NativeSearch {
 
     /// Takes the fitness of each agent in them, run by run.
     fn tell(&self, py: Python<'_>, values: PyReadonlyArray1<'_, f32>) -> PyResult<()> {
-        let values = values.as_slice()?;
-        self.with(py, |searching| searching.tell(values).map(drop))
+        // A copy: Python may write to the array once the interpreter lock is released.
+        let values = values.as_slice()?.to_vec();
+        self.with(py, |searching| searching.tell(&values).map(drop))
     }
 
     /// The result so far.
@@ -105,7 +114,7 @@ pub(crate) fn fitness<'py>(
     call: Call<'py>,
     output: &str,
     trials: (Vec<u64>, bool, Bound<'py, PyDict>),
-) -> PyResult<(Bound<'py, PyArray1<f32>>, Option<Bound<'py, PyDict>>)> {
+) -> PyResult<(Bound<'py, PyArray1<f32>>, Bound<'py, PyDict>)> {
     let (seeds, apart, given) = trials;
     let mut inputs = Vec::new();
     for (name, values) in &given {
@@ -134,6 +143,8 @@ pub(crate) fn fitness<'py>(
         apart,
         inputs,
     })?;
-    let last = last.map(|report| report::dictionary(py, &report));
-    Ok((PyArray1::from_vec(py, values), last.transpose()?))
+    Ok((
+        PyArray1::from_vec(py, values),
+        report::dictionary(py, &last)?,
+    ))
 }

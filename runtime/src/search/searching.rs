@@ -117,8 +117,12 @@ impl Searching {
 
     /// The inputs of the search and the output that is the fitness: the columns of [`Found::columns`].
     pub fn fields(&self) -> Vec<&Field> {
-        let inputs = self.layout.parts.iter().map(|part| &part.field);
-        inputs.chain([self.evaluator.output()]).collect()
+        self.inputs().chain([self.evaluator.output()]).collect()
+    }
+
+    /// The inputs of the search.
+    pub fn inputs(&self) -> impl Iterator<Item = &Field> {
+        self.layout.parts.iter().map(|part| &part.field)
     }
 
     /// What is searched, and how.
