@@ -20,6 +20,11 @@ from ._simc import NativeSearch, fitness
 from .errors import RunError
 
 
+_PER_SLOT = 2
+"""Shards by default for each that runs at a time: fewer than of a run, since they are short, and
+each costs some milliseconds in each generation."""
+
+
 class Trials(NamedTuple):
     """Runs that a search wants the fitness of, or a part of them."""
 
@@ -107,7 +112,7 @@ def search(
     call = (dict(settings), dict(given), _on_main_thread(), None)
     native = NativeSearch(model._native, call, seed, asked)
     agents: int = settings.get("agents", model.agents)
-    number = number_of_shards(executor, agents, shards)
+    number = number_of_shards(executor, agents, shards, _PER_SLOT)
     searched = native.inputs()
     others = {name: value for name, value in given.items() if name not in searched}
     cut = shards_of(model, agents, settings.get("world"), number, observed=False)

@@ -228,10 +228,12 @@ class Wanted:
     threads: int | None
 
 
-def number_of_shards(executor: Executor, agents: int, wanted: int | None) -> int:
+def number_of_shards(
+    executor: Executor, agents: int, wanted: int | None, per_slot: int = _PER_SLOT
+) -> int:
     """The most shards of a population."""
     if wanted is None:
-        return max(_PER_SLOT * executor.slots(), -(-agents // _MOST_AGENTS))
+        return max(per_slot * executor.slots(), -(-agents // _MOST_AGENTS))
     if wanted < 1:
         raise RunError("E0703", f"`shards` is {wanted}, and is at least 1", "shards=8")
     return wanted

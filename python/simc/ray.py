@@ -6,7 +6,7 @@
 >>> run.summary()
 
 The population is cut into shards of consecutive agents. Each is a task of Ray, and all together
-have the bits of a run in one process. A task that is lost with its process or its machine is
+have the bits of a run in one process. `sweep` and `search` are those of a model, dealt out. A task that is lost with its process or its machine is
 repeated.
 """
 
@@ -176,10 +176,10 @@ def search(
 ) -> Found:
     """Searches as `Model.search` does, with the candidates of each generation dealt out.
 
-    Candidates are agents, and ``shards`` is the most parts into which they are cut, as in `run`;
-    with ``common_draws`` each has a run of its own, and those are dealt out. The next genomes are
-    made by the caller, from the fitness of all. ``progress`` counts the agent-steps of all
-    generations. Everything else is as in `run` and `Model.search`.
+    Candidates are agents, and ``shards`` is the most parts into which they are cut, by default two
+    for each that runs at a time; with ``common_draws`` each has a run of its own, and those are
+    dealt out. The next genomes are made by the caller, from the fitness of all. ``progress`` counts
+    the agent-steps of all generations. Everything else is as in `run` and `Model.search`.
     """
     asked = _asked(
         over=over,

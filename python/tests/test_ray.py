@@ -21,7 +21,7 @@ from .conftest import EXAMPLES, same_bits, workers
 pytest.importorskip("ray", reason="needs `pip install ray`")
 pytest.importorskip("pyarrow", reason="needs `pip install pyarrow`")
 
-import simc.ray  # noqa: E402
+import simc.ray
 
 OBSERVED = """
 agents 10_000
@@ -395,10 +395,12 @@ def test_shards_run_on_the_gpu_backend() -> None:
 def test_the_code_of_the_page_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     page = EXAMPLES.parent / "docs" / "ray.md"
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "gbm.sim").write_text((EXAMPLES / "gbm.sim").read_text())
+    for model in ("gbm.sim", "cartpole.sim"):
+        (tmp_path / model).write_text((EXAMPLES / model).read_text())
     names: dict[str, Any] = {}
     for block in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL):
         exec(compile(block, str(page), "exec"), names)
     assert names["sweep"].shape == (9, 3)
     assert names["paths"].histograms["price"].counts.sum() > 190_000
     assert names["run"].summary()["call"].count == 200_000
+    assert (names["found"].candidates, len(names["found"].history)) == (512, 10)

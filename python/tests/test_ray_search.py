@@ -6,20 +6,21 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 
 import simc
+from simc._shards import Device
 
 from .conftest import EXAMPLES, same_bits, workers
 
 pytest.importorskip("ray", reason="needs `pip install ray`")
 pytest.importorskip("pyarrow", reason="needs `pip install pyarrow`")
 
-import simc.ray  # noqa: E402
+import simc.ray
 
 pytestmark = pytest.mark.usefixtures("cluster")
 
@@ -122,7 +123,7 @@ def test_worlds_stay_whole() -> None:
 
 def test_other_inputs_and_tables_are_those_of_one_process() -> None:
     model = simc.compile(
-        "agents 500\nsteps 5\ndata table: [f32; _]\nstruct Gains { a: f32, b: f32 }\n"
+        "agents 500\nsteps 5\ndata table: [f32]\nstruct Gains { a: f32, b: f32 }\n"
         "input w: Gains\ninput goal: f32\ninput start ~ normal()\ninput scale = 1.0\n"
         "state x = start\nstate t = 0\n"
         "step { x += scale * (w.a * table[t] + w.b) t += 1 }\n"
@@ -150,7 +151,7 @@ def test_a_killed_worker_changes_no_bit() -> None:
     given: dict[str, Any] = {
         "maximise": "reward",
         "method": "open-es",
-        "agents": 4_000,
+        "agents": 20_000,
         "generations": 12,
     }
     killed: list[int] = []
@@ -185,8 +186,6 @@ def test_a_killed_worker_changes_no_bit() -> None:
     assert_same(dealt, model.search("w1,b1,w2,b2", backend="cpu", **given))
 
 
-Search = Callable[..., simc.Found]
-
 WRONG: list[tuple[str, type[Exception], dict[str, Any]]] = [
     ("sgima", simc.UnknownNameError, {"over": "x", "minimise": "cost", "sgima": 1.0}),
     ("cots", simc.UnknownNameError, {"over": "x", "minimise": "cots"}),
@@ -215,8 +214,9 @@ def test_errors_are_those_of_one_process(
         simc.ray.search(noisy, **given)
     with pytest.raises(kind, match=message) as one:
         noisy.search(backend="cpu", **given)
-    assert str(dealt.value) == str(one.value)
-    assert isinstance(dealt.value, simc.SimError)
+    assert isinstance(dealt.value, simc.RunError)
+    assert isinstance(one.value, simc.RunError)
+    assert (dealt.value.code, dealt.value.message) == (one.value.code, one.value.message)
 
 
 def test_what_a_cluster_cannot_search_is_said(gbm: simc.Model) -> None:
@@ -251,4 +251,78 @@ def test_progress_counts_all_generations_and_may_end_the_search(noisy: simc.Mode
     with pytest.raises(KeyboardInterrupt):
         simc.ray.search(noisy, "x", progress=interrupt, **given)
     dealt, one = both(noisy, "x", **given)
+    assert_same(dealt, one)
+
+
+class Here:
+    """This process, in place of a cluster."""
+
+    def __init__(self, change: Callable[[Any], Any]) -> None:
+        self._change = change
+
+    def slots(self) -> int:
+        return 2
+
+    def share(self, value: Any) -> Any:
+        return value
+
+    def results(
+        self, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]
+    ) -> Iterator[tuple[int, Any]]:
+        for place, call in enumerate(calls):
+            found = function(*call)
+            self._change(found)
+            yield place, found
+
+
+@pytest.fixture
+def here(noisy: simc.Model, monkeypatch: pytest.MonkeyPatch) -> Callable[..., simc.Found]:
+    """A search in this process, where a function gets what shards have found."""
+
+    def searched(change: Callable[[Any], Any]) -> simc.Found:
+        monkeypatch.setattr(simc.ray, "_Cluster", lambda *_: Here(change))
+        return simc.ray.search(noisy, "x", minimise="cost", generations=3, shards=3)
+
+    return searched
+
+
+def test_unlike_devices_are_refused(here: Callable[..., simc.Found]) -> None:
+    def change(found: Any) -> None:
+        if found.device.number == 2:
+            found.__dict__["device"] = Device(2, "other", "gpu", "Some GPU", "1.0")
+
+    with pytest.raises(simc.RunError, match=r"shard 2 ran on other \(Some GPU, 1.0\)"):
+        here(change)
+
+
+def test_what_was_found_is_not_lost_where_the_best_cannot_be_compared(
+    noisy: simc.Model, here: Callable[..., simc.Found]
+) -> None:
+    one = noisy.search("x", minimise="cost", generations=3, backend="cpu")
+    seen = 0
+
+    def fail(found: Any) -> None:
+        nonlocal seen
+        seen += 1
+        if seen > 3 * 3:
+            raise simc.RunError("ray", "shard 0 was lost")
+
+    assert_same(here(lambda found: None), one)
+    found = here(fail)
+    assert found.history == one.history
+    assert seen == 3 * 3 + 1
+    assert all(elite.again is None for elite in found.elites)
+
+
+def test_shards_run_on_the_gpu_backend() -> None:
+    """On a software adapter: the same code as on a GPU."""
+    model = simc.load(EXAMPLES / "cartpole.sim")
+    given: dict[str, Any] = {"maximise": "reward", "agents": 200, "generations": 3}
+    given["adapter"] = "llvmpipe"
+    try:
+        one = model.search("w1,b1,w2,b2", backend="gpu", **given)
+    except simc.RunError as error:
+        pytest.skip(f"needs Mesa's software adapter: {error}")
+    with pytest.warns(UserWarning, match="has 2 GPUs"):
+        dealt = simc.ray.search(model, "w1,b1,w2,b2", gpus=1, shards=3, **given)
     assert_same(dealt, one)
