@@ -223,14 +223,15 @@ fn for_web(args: &Args, directory: &Path) -> Result<(), Failure> {
         ));
     }
     let source = args.warnings.read(&args.file)?;
-    let artifact = args.compilation.compile(&source)?;
+    let mut artifact = args.compilation.compile(&source)?;
     let name = stem(&args.file).to_string_lossy();
     let runtime = match &args.runtime_url {
         Some(address) => web::Runtime::At(address),
         None => web::Runtime::Copied(args.runtime.as_deref()),
     };
-    let options = args.compilation.words();
-    web::write(directory, &name, &source, &artifact, &options, &runtime)
+    // A model that does not say the size of its worlds has no kernels: pages run it on the CPU.
+    let _ = emit::prepare(&mut artifact, RunSize::default());
+    web::write(directory, &name, &source, &artifact, &runtime)
 }
 
 /// The name of what is written of a model.

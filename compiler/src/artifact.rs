@@ -1,6 +1,9 @@
 //! The result of compiling a model: everything that a runtime needs, and nothing of the source's form.
 
-use crate::{ir, launch_checks::LaunchChecks, manifest::Manifest, options::Options, testing::Test};
+use crate::{
+    ir, kernel::schedule::Chosen, launch_checks::LaunchChecks, manifest::Manifest,
+    options::Options, testing::Test,
+};
 use std::borrow::Cow;
 
 /// A compiled model.
@@ -16,6 +19,8 @@ pub struct Artifact {
     pub launch_checks: Option<LaunchChecks>,
     /// A kernel of the caller's own, which runs instead of the compiler's: one agent an invocation.
     pub own_kernel: Option<String>,
+    /// Kernels for runtimes that make none, see [`crate::emit::prepare`].
+    pub kernels: Vec<Chosen>,
     /// The tests that the model has.
     pub tests: Vec<Test>,
     /// How it was compiled.

@@ -78,7 +78,7 @@ pub struct Pure {
     pub result: Slot,
     /// The reference meaning, given arguments of fitting types.
     pub eval: fn(&[Value]) -> Value,
-    /// The same where floats are `f64`.
+    /// The same where floats are `f64`. Only in the tables of areas: see [`real::Real::apply`].
     pub double: Double,
     /// How WGSL says it.
     pub wgsl: Wgsl,

@@ -1,7 +1,10 @@
 //! The backends that write text: from a program tailored to a device to what the device compiles.
 
+mod prepared;
 mod wgsl;
 
+pub use crate::kernel::schedule::Chosen;
+pub use prepared::{prepare, prepared};
 pub use wgsl::Origin;
 
 use crate::{
@@ -14,15 +17,6 @@ use crate::{
     },
     manifest::Manifest,
 };
-
-/// A schedule and its kernel, whose `decisions` say why.
-#[derive(Clone, Debug)]
-pub struct Chosen {
-    /// The schedule.
-    pub schedule: Schedule,
-    /// The kernel.
-    pub kernel: Kernel,
-}
 
 /// The kernel for a run on a device.
 pub fn choose(artifact: &Artifact, target: &Target, tuning: &Tuning) -> Chosen {

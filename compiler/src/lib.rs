@@ -10,6 +10,12 @@
 //! [`compile`] is that line as code. `syntax` and `check` make all diagnostics but the last ones, which
 //! depend on the optimised program: whether it fits a GPU.
 
+#![cfg_attr(
+    all(sim_web, target_feature = "relaxed-simd"),
+    feature(core_intrinsics),
+    allow(internal_features)
+)]
+
 pub mod artifact;
 pub mod builtin;
 mod check;
@@ -26,6 +32,7 @@ mod lower;
 pub mod manifest;
 pub mod names;
 mod options;
+pub mod packed;
 pub mod passes;
 mod prelude;
 pub mod random;
@@ -70,6 +77,7 @@ pub fn compile_with(source: &str, options: Options) -> Result<Artifact, Vec<Diag
         program,
         launch_checks,
         own_kernel: None,
+        kernels: Vec::new(),
         tests,
         options,
     })

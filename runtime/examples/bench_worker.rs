@@ -1,7 +1,7 @@
 //! Runs one model repeatedly on command, for the comparison with other systems in `peers/`.
 //!
-//! `bench_worker MODEL.sim FOLDER --agents N --seed N --backend cpu` reads the inputs and tables of the model
-//! from `FOLDER/<name>.npy`, if the files exist. Then it executes the lines of its standard input:
+//! `bench_worker MODEL.sim FOLDER --agents N --seed N --backend cpu --instruction-set avx2` reads the inputs and
+//! tables of the model from `FOLDER/<name>.npy`, if the files exist. Then it executes the lines of its standard input:
 //!
 //! * `run STEPS` runs the model and answers `seconds S`, the run alone, measured by the runtime;
 //! * `save FOLDER` writes the outputs of the last run as `FOLDER/<name>.npy` and answers `saved`.
@@ -9,7 +9,7 @@
 //! Its first line is `ready S`: the seconds from the model's text to a compiled artifact.
 
 use sim_compiler::manifest::{Field, Scalar};
-use sim_runtime::{Array, Backend, Run, Simulation};
+use sim_runtime::{Array, Backend, Isa, Run, Simulation};
 use std::{
     error::Error,
     io::{BufRead, Write},
@@ -25,6 +25,8 @@ struct Options {
     agents: u32,
     seed: u64,
     backend: Backend,
+    /// The fastest one if none is given.
+    instruction_set: Option<Isa>,
 }
 
 impl Options {
@@ -40,6 +42,7 @@ impl Options {
             agents: 1,
             seed: 0,
             backend: Backend::Cpu,
+            instruction_set: None,
         };
         while let Some(flag) = words.next() {
             let value = words
@@ -49,6 +52,11 @@ impl Options {
                 "--agents" => options.agents = value.parse()?,
                 "--seed" => options.seed = value.parse()?,
                 "--backend" => options.backend = backend(&value)?,
+                "--instruction-set" => {
+                    let known = Isa::available().into_iter().find(|isa| isa.name() == value);
+                    let known = known.ok_or_else(|| format!("this processor has no {value}"))?;
+                    options.instruction_set = Some(known);
+                }
                 _ => return Err(format!("unknown option {flag}").into()),
             }
         }
@@ -160,6 +168,9 @@ fn main() -> Outcome {
         .seed(options.seed)
         .backend(options.backend)
         .keep_states(false);
+    if let Some(known) = options.instruction_set {
+        simulation = simulation.instruction_set(known);
+    }
     load(&mut simulation, &options.inputs)?;
     // A run without steps binds everything, so that timed runs do not.
     simulation = simulation.steps(0);

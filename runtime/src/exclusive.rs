@@ -1,6 +1,7 @@
 //! Mutual exclusion between the runs of one simulation. A run waits for the run before it and then reuses its
 //! device, unless waiting could deadlock.
 
+use crate::parallel;
 use std::{
     sync::{Condvar, Mutex, PoisonError},
     thread::{self, ThreadId},
@@ -29,7 +30,7 @@ impl Exclusive {
                     *holder = Some(own);
                     return Some(ExclusiveGuard(self));
                 }
-                Some(other) if other == own || rayon::current_thread_index().is_some() => {
+                Some(other) if other == own || parallel::in_pool() => {
                     return None;
                 }
                 Some(_) => {

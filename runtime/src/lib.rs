@@ -44,6 +44,8 @@
 //! that have no GPU or no threads, such as `wasm32-unknown-unknown`; [`Backend::Auto`] means the CPU there,
 //! and [`Backend::Gpu`] is an error.
 
+#![cfg_attr(sim_web, feature(optimize_attribute))]
+
 mod adapter;
 mod array;
 mod backend;
@@ -68,6 +70,7 @@ mod launches;
 mod memory;
 #[cfg(feature = "ndarray")]
 mod nd;
+mod parallel;
 mod results;
 mod run;
 mod search;

@@ -5,8 +5,8 @@ mod available;
 
 pub use available::available;
 
+use crate::parallel;
 use crate::{control::Keep, error::Error};
-use rayon::prelude::*;
 use sim_compiler::{
     manifest::{Field, Manifest, Scalar, SeriesOf},
     value::WORD_BYTES,
@@ -218,8 +218,7 @@ pub(crate) fn zeroed(len: usize) -> Result<Vec<u32>, Error> {
     if len < MANY {
         words.resize(len, 0);
     } else {
-        // The system maps pages when they are first written, so all cores write them.
-        words.par_extend(rayon::iter::repeat_n(0, len));
+        parallel::extend_with_zeros(&mut words, len);
     }
     Ok(words)
 }

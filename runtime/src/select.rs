@@ -1,5 +1,6 @@
 //! Chooses and opens the backend of a batch.
 
+use crate::parallel;
 use crate::{
     backend::{Backend, reference::ReferenceBackend, vector::VectorBackend},
     batch::Executor,
@@ -92,9 +93,11 @@ impl BackendOptions {
         };
         match self.open(&adapter, launches).await {
             Ok(session) => Ok(Selected::new(session, "a GPU was found")),
-            Err(error @ (Error::DeviceRefused { .. } | Error::AdapterLimit { .. })) => {
-                Ok(self.on_cpu(launches, program, &error.to_string()))
-            }
+            Err(
+                error @ (Error::DeviceRefused { .. }
+                | Error::AdapterLimit { .. }
+                | Error::NoPreparedKernel { .. }),
+            ) => Ok(self.on_cpu(launches, program, &error.to_string())),
             Err(other) => Err(other),
         }
     }
@@ -113,7 +116,7 @@ impl BackendOptions {
         };
         // A thread of rayon's pool must not wait for one that asks rayon for work: the session computes the
         // inputs later in that case, on this thread.
-        let in_pool = rayon::current_thread_index().is_some();
+        let in_pool = parallel::in_pool();
         if in_pool || cfg!(target_family = "wasm") || !launches.needs_inputs() {
             let session = open().await?;
             return Ok(session);

@@ -5,12 +5,12 @@
 //! mean divided: so it has the same bits whatever the backend, and however the run was split. A fold that
 //! needs all values at once gets them recorded.
 
+use crate::parallel::*;
 use crate::{
     error::{Error, Role},
     statistics::{Statistics, between},
     values::{Column, Element, Values},
 };
-use rayon::prelude::*;
 use sim_compiler::manifest::{self, Field, Manifest, Sampling, Scalar, SeriesFold, SeriesOf};
 
 /// Values that were sampled before the first step and after each of every so many.

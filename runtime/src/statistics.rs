@@ -18,8 +18,8 @@ pub(crate) use exact::{Exact, UNIT};
 pub(crate) use stream::{Part, Stream, bytes as stream_bytes};
 pub use tallies::Tallies;
 
+use crate::parallel::*;
 use crate::values::{Column, Values, agent_steps, stopped_agents};
-use rayon::prelude::*;
 use select::{QUANTILES, QUARTILES, Selection, is_nan, key, position, value};
 use sim_compiler::manifest::{Field, Scalar};
 

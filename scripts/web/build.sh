@@ -1,53 +1,56 @@
 #!/usr/bin/env bash
-# Builds the runtime for JavaScript into target/web/runtime: the module of WebAssembly, its bindings, the
-# shell around it and the page of built models. Prints the sizes.
+# Builds the runtime for JavaScript into target/web/runtime: the modules of WebAssembly, their bindings, the
+# shell around them and the page of built models; with the compiler in the folder `compiler`, which no page
+# needs. Prints the sizes.
 #
 #   scripts/web/build.sh           what a release has
 #   scripts/web/build.sh --names   with the names of functions, for profiles
 #
-# It takes your Rust if that has wasm32-unknown-unknown (`rustup target add wasm32-unknown-unknown`).
-# Otherwise, as root on Debian, it installs Debian's Rust beside yours, and builds the standard library from its
-# source. wasm-bindgen-cli, in the version of the crate, and esbuild go into target/web/tools.
+# It takes your Rust or Debian's (scripts/web/toolchain.sh). wasm-bindgen-cli, in the version of the crate,
+# esbuild and binaryen go into target/web/tools.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 say() { printf '\n== %s\n' "$*"; }
 
-TARGET=wasm32-unknown-unknown
-TOOLS=$PWD/target/web/tools
+source scripts/web/toolchain.sh
 OUT=target/web/runtime
-NAMES=(--remove-name-section --remove-producers-section)
-[ "${1-}" = --names ] && NAMES=()
-mkdir -p "$TOOLS" "$OUT"
+FORMS=(--strip-debug --strip-producers --strip-target-features)
+[ "${1-}" = --names ] && FORMS=(-g)
+mkdir -p "$TOOLS" "$OUT/compiler"
 
 version=$(sed -n '/^name = "wasm-bindgen"$/{n;s/version = "\(.*\)"/\1/p}' Cargo.lock)
 if ! "$TOOLS/bin/wasm-bindgen" --version 2>/dev/null | grep -qF "$version"; then
     say "wasm-bindgen $version"
     cargo install --quiet --debug --root "$TOOLS" --version "$version" wasm-bindgen-cli
 fi
-
-CARGO=cargo
-STD=()
-export RUSTC=rustc
-if ! [ -d "$(rustc --print target-libdir --target $TARGET 2>/dev/null)" ]; then
-    source scripts/web/toolchain.sh
-    take_debian_rust
-    export RUSTC_BOOTSTRAP=1
-    STD=(-Zbuild-std=std,panic_abort)
-fi
+need_tools
 
 say "the module"
-# Every browser has simd128 since 2023.
-RUSTFLAGS="-C target-feature=+simd128,+bulk-memory" CARGO_TARGET_DIR=target/web/cargo "$CARGO" build \
-    --profile web --target $TARGET -p sim-web --features "${SIM_WEB_FEATURES-gpu}" "${STD[@]}"
-"$TOOLS/bin/wasm-bindgen" --target web --out-dir "$OUT" "${NAMES[@]}" \
-    "target/web/cargo/$TARGET/web/sim_web.wasm"
-
-# No wasm-opt: it takes longer than all tests, and `-Oz` leaves 1,062 of 1,064 kB.
-if ! [ -x "$TOOLS/node_modules/.bin/esbuild" ]; then
-    npm install --silent --no-audit --no-fund --prefix "$TOOLS" esbuild@0.28.2
-fi
+build_wasm sim-web --features "${SIM_WEB_FEATURES-gpu}"
+"$TOOLS/bin/wasm-bindgen" --target web --out-dir "$OUT" "target/web/cargo/$TARGET/web/sim_web.wasm"
 rm -f "$OUT"/*.wasm.d.ts
+named=$OUT/sim_web_bg.wasm
+text=$OUT/named.wat
+"$BINARYEN/wasm-dis" "${FEATURES[@]}" "$named" -o "$text"
+# LLVM takes relaxed minima and maxima, too, which differ between processors where a value is NaN.
+sed -i 's/\(f[0-9x]*\)\.relaxed_\(min\|max\)/\1.p\2/' "$text"
+"$BINARYEN/wasm-as" "${FEATURES[@]}" -g "$text" -o "$named"
+optimised "$named" "$OUT/sim_web_relaxed_bg.wasm" "${FORMS[@]}"
+
+say "the module without relaxed vector instructions"
+# Where they are missing, or not fused, a function stands in place of each.
+sed -i -e 's/(f32x4\.relaxed_madd$/(call $fused_multiply_add/' \
+    -e 's/(f32x4\.relaxed_nmadd$/(call $fused_negative_multiply_add/' "$text"
+if grep -q '\.relaxed_' "$text"; then
+    echo "a relaxed vector instruction has no counterpart here:" >&2
+    grep -o '[a-z0-9]*\.relaxed_[a-z0-9_]*' "$text" | sort | uniq -c >&2
+    exit 1
+fi
+"$BINARYEN/wasm-as" "${FEATURES[@]}" -g "$text" -o "$named"
+optimised "$named" "$named" "${FORMS[@]}"
+rm "$text"
+
 cp web/runtime/js/*.js web/runtime/js/*.d.ts web/runtime/page/* "$OUT/"
 # A page has at most 20 kB of JavaScript.
 for file in sim_web core simc-runtime worker page chart; do
@@ -55,4 +58,8 @@ for file in sim_web core simc-runtime worker page chart; do
         --outfile="$OUT/$file.js" "$OUT/$file.js"
 done
 sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1 >"$OUT/version.txt"
+
+say "the compiler"
+scripts/web/compiler.sh
+cp target/web/compiler/{index.js,simc.wasm} web/runtime/compiler/source.js "$OUT/compiler/"
 scripts/web/sizes.sh

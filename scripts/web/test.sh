@@ -18,6 +18,7 @@ if ! [ -x "$CHROMIUM" ]; then
         chromium >/dev/null
 fi
 scripts/web/build.sh
+scripts/web/sizes.sh --check
 for tool in pyodide playwright-core webgpu typescript; do
     if ! [ -d "$TOOLS/node_modules/$tool" ]; then
         npm install --silent --no-audit --no-fund --prefix "$TOOLS" playwright-core@1.65.1 pyodide@314.0.7 \
@@ -31,5 +32,7 @@ scripts/web/package.sh
 scripts/web/gallery.sh
 say "tests"
 # A driver in software that never comes back must not keep the tests forever.
-node --test --test-concurrency=1 --test-timeout=600000 \
-    web/runtime/tests/*.test.mjs web/gallery/tests/*.test.mjs
+TEST=(--test --test-concurrency=1 --test-timeout=600000)
+node "${TEST[@]}" web/runtime/tests/*.test.mjs web/gallery/tests/*.test.mjs
+say "tests of the CPU with relaxed vector instructions"
+node --experimental-wasm-relaxed-simd "${TEST[@]}" web/runtime/tests/{bits,examples}.test.mjs

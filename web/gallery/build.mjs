@@ -170,7 +170,7 @@ await cp(join(here, "site"), out, { recursive: true });
 await mkdir(join(out, "data"));
 await mkdir(join(out, "runtime"));
 for (const file of await readdir(runtime)) {
-  if (file !== "version.txt") await cp(join(runtime, file), join(out, "runtime", file));
+  if (!["compiler", "version.txt"].includes(file)) await cp(join(runtime, file), join(out, "runtime", file));
 }
 for (const example of all) await page(example, shown[example.name]);
 const topics = [...new Set(Object.values(shown).flatMap((it) => it.topics))].sort();

@@ -14,7 +14,7 @@ import { csv, examples, root } from "../examples.mjs";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 const out = join(here, "dist");
-const compiler = join(root, "target/web/compiler/simc.wasm");
+const compiler = join(root, "target/web/compiler");
 const runtime = join(root, "target/web/runtime");
 const withRuntime = !process.argv.includes("--without-runtime");
 
@@ -23,7 +23,7 @@ function need(path, script) {
     console.error(`${relative(root, path)} is missing: run ${script} first`);
     process.exit(1);
 }
-need(compiler, "scripts/web/compiler.sh");
+need(join(compiler, "simc.wasm"), "scripts/web/compiler.sh");
 if (withRuntime) need(join(runtime, "simc-runtime.js"), "scripts/web/build.sh");
 
 await rm(out, { recursive: true, force: true });
@@ -46,24 +46,29 @@ await writeFile(
     (await Promise.all(styles.map((path) => readFile(path, "utf8")))).join("\n"),
 );
 await cp(join(here, "public"), out, { recursive: true });
-await cp(compiler, join(out, "simc.wasm"));
+// The runtime's workers compile, too: both take the same module.
+await mkdir(join(out, "runtime/compiler"), { recursive: true });
+for (const file of ["simc.wasm", "index.js"]) await cp(join(compiler, file), join(out, "runtime/compiler", file));
 if (withRuntime) {
-    await mkdir(join(out, "runtime"));
-    for (const file of await readdir(runtime)) {
-        if (/\.(?:js|css|wasm)$/.test(file)) await cp(join(runtime, file), join(out, "runtime", file));
-    }
+    await cp(join(here, "../runtime/compiler/source.js"), join(out, "runtime/compiler/source.js"));
+    for (const file of await runtimeFiles()) await cp(join(runtime, file), join(out, "runtime", file));
     await builtPage();
 }
 await listExamples();
 await serviceWorker();
 await sizes();
 
+/** The files of the runtime that a page needs. */
+async function runtimeFiles() {
+    return (await readdir(runtime)).filter((file) => /\.(?:js|css|wasm)$/.test(file));
+}
+
 /** What the page of a model is made of, as `simc build --target web` has it, but for its types. */
 async function builtPage() {
     const types = ' · <a href="{{name}}.d.ts">Types</a>';
     const template = await readFile(join(root, "cli/src/build/web/index.html"), "utf8");
     if (!template.includes(types)) throw new Error("the page's template has changed: its link to the types");
-    const page = { template: template.replace(types, ""), files: await readdir(join(out, "runtime")) };
+    const page = { template: template.replace(types, ""), files: await runtimeFiles() };
     await writeFile(join(out, "page.json"), JSON.stringify(page));
 }
 

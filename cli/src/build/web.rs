@@ -4,7 +4,7 @@
 mod types;
 
 use crate::{failure::Failure, output::replace, problem, source::Source, terminal};
-use sim_compiler::artifact::Artifact;
+use sim_compiler::{artifact::Artifact, packed::base64};
 use std::{
     env, fs,
     io::Write,
@@ -51,7 +51,6 @@ pub(super) fn write(
     name: &str,
     source: &Source,
     artifact: &Artifact,
-    options: &[String; 2],
     runtime: &Runtime<'_>,
 ) -> Result<(), Failure> {
     let (runtime, at) = match runtime {
@@ -61,7 +60,7 @@ pub(super) fn write(
     fs::create_dir_all(directory).map_err(|error| problem::unwritable(directory, &error))?;
     let mut written = Vec::new();
     let files = [
-        (format!("{name}.js"), module(source, artifact, options, at)),
+        (format!("{name}.js"), module(source, artifact, at)),
         (format!("{name}.d.ts"), types::text(name, artifact, at)),
         (format!("{name}.wgsl"), artifact.wgsl()),
         ("index.html".to_owned(), page(name, artifact, at)),
@@ -123,24 +122,20 @@ fn find(given: Option<&Path>) -> Result<Vec<PathBuf>, Failure> {
 }
 
 /// The model as a module, with the runtime in the folder `at`.
-fn module(
-    source: &Source,
-    artifact: &Artifact,
-    [generator, math]: &[String; 2],
-    at: &str,
-) -> String {
+fn module(source: &Source, artifact: &Artifact, at: &str) -> String {
     let runtime = serde_json::Value::from(format!("{at}/simc-runtime.js"));
     let text = serde_json::Value::from(source.text.as_str());
-    let options = serde_json::json!({ "generator": generator, "precise": math == "precise" });
     let manifest = artifact.visible_manifest().json();
+    let program = base64(&artifact.pack());
     format!(
         "// Written by `simc build --target web`.\n\
-         import {{ compile }} from {runtime};\n\n\
+         import {{ load as loadProgram }} from {runtime};\n\n\
          export const source = {text};\n\n\
          export const manifest = {manifest};\n\n\
+         const program =\n  \"{program}\";\n\n\
          /** Loads the runtime and the model. */\n\
          export function load(options = {{}}) {{\n  \
-           return compile(source, {{ ...{options}, ...options }});\n}}\n"
+           return loadProgram(program, options);\n}}\n"
     )
 }
 

@@ -17,7 +17,7 @@ catalog! {
 
     /// The runtime for the web is of another version than `simc`.
     ///
-    /// Both must be of the same version, as the runtime compiles the model again.
+    /// Both must be of the same version: a page holds the compiled model, in a form that may change.
     E0995 other_web_runtime(directory: &Path, found: &str, needed: &str) {
         Problem::new(format!(
             "the runtime for the web in `{}` is version {found}, and simc is {needed}",

@@ -51,7 +51,9 @@ fn a_folder_has_module_types_kernel_page_and_runtime() {
         module.contains(r"//! A walk <of> agents.\nagents 100"),
         "{module}"
     );
-    assert!(module.contains(r#""precise":true"#), "{module}");
+    let magic = sim_compiler::packed::base64(b"SIM");
+    let program = format!("const program =\n  \"{magic}");
+    assert!(module.contains(&program), "{module}");
     let kernel = place.text("site/walk.wgsl");
     assert!(kernel.contains("@compute"));
     let page = place.text("site/index.html");

@@ -19,6 +19,10 @@
 //! calls [`sin_fast`], [`cos_fast`] and [`tan_fast`] and recomputes such lanes by [`sin`], [`cos`] and
 //! [`tan`].
 //!
+//! Functions with fused operations have a second form, such as [`exp_by`], which is told where it stands
+//! ([`arithmetic::Fused`]): on WebAssembly a loop over lanes fuses by another instruction than code for one
+//! value.
+//!
 //! The `ERRORS` of each file are the largest errors allowed; `docs/mathematics.md` has those measured.
 
 pub mod accuracy;
@@ -41,7 +45,10 @@ pub use exponential::*;
 pub use gamma::*;
 pub use hyperbolic::*;
 pub use normal::*;
-pub use primary::{cos, cos_fast, exp, log, needs_wide_reduction, sin, sin_fast, tanh};
+pub use primary::{
+    cos, cos_fast, cos_fast_by, exp, exp_by, log, log_by, needs_wide_reduction, sin, sin_fast,
+    sin_fast_by, tanh, tanh_by,
+};
 pub use special::*;
 pub use trigonometric::*;
 

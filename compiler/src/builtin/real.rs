@@ -4,7 +4,7 @@
 //! In `f64` every operator and builtin is computed with 53 binary digits, random words and integers stay what
 //! they are, and what the launch gives is the `f32` that it gives.
 
-use super::{Double, Pure, math::arithmetic, math::double, math::operator};
+use super::{BuiltinId, Double, math::arithmetic, math::double, math::operator, table};
 use crate::value::{Type, Value};
 use std::{
     fmt::Debug,
@@ -60,7 +60,7 @@ pub trait Real:
     /// The larger of two; the other one if one is NaN.
     fn max(self, b: Self) -> Self;
     /// Applies a builtin.
-    fn apply(builtin: &Pure, args: &[Value<Self>]) -> Value<Self>;
+    fn apply(id: BuiltinId, args: &[Value<Self>]) -> Value<Self>;
     /// Its bits.
     fn word(self) -> Self::Word;
     /// The float of these bits.
@@ -184,8 +184,8 @@ impl Real for f32 {
         operator::remainder(self, b)
     }
     #[inline(always)]
-    fn apply(builtin: &Pure, args: &[Value]) -> Value {
-        (builtin.eval)(args)
+    fn apply(id: BuiltinId, args: &[Value]) -> Value {
+        (id.row().pure().eval)(args)
     }
 }
 
@@ -214,15 +214,15 @@ impl Real for f64 {
     fn remainder(self, b: f64) -> f64 {
         self - b * (self / b).trunc()
     }
-    fn apply(builtin: &Pure, args: &[Value<f64>]) -> Value<f64> {
-        match builtin.double {
+    fn apply(id: BuiltinId, args: &[Value<f64>]) -> Value<f64> {
+        match table::double(id) {
             Double::Of(meaning) => meaning(args),
             Double::Same => {
                 let args: Vec<Value> = args
                     .iter()
                     .map(|arg| arg.map_floats(|x| x as f32))
                     .collect();
-                (builtin.eval)(&args).map_floats(f64::from)
+                (id.row().pure().eval)(&args).map_floats(f64::from)
             }
             Double::Unstated => unreachable!("internal error: a builtin has no meaning in f64"),
         }

@@ -25,7 +25,8 @@ mod vector;
 
 use super::eval::ill_typed;
 use super::{
-    Area, Bounds, Builtin, BuiltinId, Class, Cost, Double, Precise, Pure, Slot, Tolerance, Wgsl,
+    Area, Bounds, Builtin, BuiltinId, Class, Cost, Double, Meaning, Precise, Pure, Slot, Tolerance,
+    Wgsl,
 };
 use crate::value::Value;
 
@@ -56,13 +57,64 @@ static ROWS: [Builtin; COUNT] = {
     while area < AREAS.len() {
         let mut k = 0;
         while k < AREAS[area].1.len() {
-            rows[next] = AREAS[area].1[k];
+            rows[next] = kept(AREAS[area].1[k]);
             next += 1;
             k += 1;
         }
         area += 1;
     }
     rows
+};
+
+/// A row without what stands in a table of its own, so that a program without runs in `f64` lacks the
+/// functions; and without derivatives, which no page takes.
+const fn kept(mut row: Builtin) -> Builtin {
+    if let Meaning::Pure(pure) = &mut row.meaning {
+        pure.double = Double::Unstated;
+        if cfg!(sim_web) {
+            pure.derivative = &[];
+        }
+    }
+    row
+}
+
+/// The meaning of each row in `f64`.
+static DOUBLES: [Double; COUNT] = {
+    let mut doubles = [Double::Unstated; COUNT];
+    let (mut next, mut area) = (0, 0);
+    while area < AREAS.len() {
+        let mut k = 0;
+        while k < AREAS[area].1.len() {
+            if let Meaning::Pure(pure) = &AREAS[area].1[k].meaning {
+                doubles[next] = pure.double;
+            }
+            next += 1;
+            k += 1;
+        }
+        area += 1;
+    }
+    doubles
+};
+
+/// What a builtin means where floats are `f64`.
+pub(super) fn double(id: BuiltinId) -> Double {
+    DOUBLES[id.index()]
+}
+
+/// The area of each row.
+static AREA_OF: [Area; COUNT] = {
+    let mut areas = [Area::Arithmetic; COUNT];
+    let (mut next, mut area) = (0, 0);
+    while area < AREAS.len() {
+        let mut k = 0;
+        while k < AREAS[area].1.len() {
+            areas[next] = AREAS[area].0;
+            next += 1;
+            k += 1;
+        }
+        area += 1;
+    }
+    areas
 };
 
 /// The builtin that a constant names.
@@ -102,8 +154,8 @@ const fn is_in_capitals(constant: &str, name: &str) -> bool {
 /// The area that has a row; of a name that several have, the number of parameters tells which.
 pub(super) fn area(of: &Builtin) -> Area {
     let is_row = |row: &Builtin| row.name == of.name && row.params.len() == of.params.len();
-    let found = AREAS.iter().find(|(_, rows)| rows.iter().any(is_row));
-    found.expect("every row has an area").0
+    let place = ROWS.iter().position(is_row);
+    AREA_OF[place.expect("every row is in the table")]
 }
 
 /// All builtins, by area.

@@ -206,9 +206,7 @@ impl Checker<'_> {
         let id = BuiltinId::POW;
         Ok(match self.values(&[a, b]) {
             Some(values) => {
-                let wide = self
-                    .wide(&[a, b])
-                    .map(|wide| f64::apply(id.row().pure(), &wide));
+                let wide = self.wide(&[a, b]).map(|wide| f64::apply(id, &wide));
                 let value = (id.row().pure().eval)(&values);
                 self.folded(Constant::Value(value), wide, x, span)
             }

@@ -10,7 +10,7 @@ mod stage;
 
 use super::profile::{DeviceClass, Profile};
 use crate::manifest::StepTable;
-pub use stage::{Grid, Obstacle, Scratch, Stage, When};
+pub use stage::{Chosen, Grid, Obstacle, Scratch, Stage, When};
 use std::{fmt, str::FromStr};
 
 /// The choices of one kernel.

@@ -122,6 +122,7 @@ fn kernel_with(mut program: Program, options: Options) -> String {
     let manifest = manifest(&mut program);
     sim_compiler::ir::verify::verify(&program).expect("a valid program");
     let artifact = Artifact {
+        kernels: Vec::new(),
         manifest,
         lowered: program.clone(),
         program,

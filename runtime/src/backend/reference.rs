@@ -1,6 +1,7 @@
 //! The reference backend: runs launches on the interpreter of the IR.
 
 use super::run_sequentially;
+use crate::parallel::*;
 use crate::{
     batch::{Batch, Deliver, Executor, Running},
     bind::{Launch, with_interpreter},
@@ -14,7 +15,6 @@ use crate::{
     run::Device,
     series::Places,
 };
-use rayon::prelude::*;
 use sim_compiler::{
     artifact::Artifact,
     manifest::{Field, Manifest, Series},

@@ -1,5 +1,7 @@
 //! The CPU backend: runs launches on the vector machine.
 
+use crate::parallel;
+use crate::parallel::*;
 use crate::{
     batch::{Batch, Deliver, Executor, Running},
     bind::Launch,
@@ -20,7 +22,6 @@ use crate::{
     series::Places,
     statistics::{self, Stream, Sums, stream_bytes},
 };
-use rayon::prelude::*;
 use sim_compiler::{
     artifact::Artifact,
     manifest::{Manifest, Series},
@@ -52,7 +53,7 @@ impl Executor for VectorBackend {
 
     fn need(&self, launch: &Launch, keep: Keep, held: usize) -> Need {
         let manifest = &self.artifact.manifest;
-        let threads = rayon::current_num_threads();
+        let threads = parallel::current_num_threads();
         let mut need = Need::new(launch.agents);
         need.fixed(
             "work space of all threads",
@@ -105,7 +106,7 @@ impl VectorBackend {
     }
 
     fn stream(&self) -> Stream {
-        Stream::new(&self.manifest().outputs, rayon::current_num_threads())
+        Stream::new(&self.manifest().outputs, parallel::current_num_threads())
     }
 
     fn manifest(&self) -> &Manifest {
@@ -160,7 +161,7 @@ impl VectorBackend {
         need.results(manifest, keep.with_outputs(), 1);
         need.series(manifest, launch.steps, launch.worlds(), 1);
         let by_memory = SHARED_BYTES / need.bytes().max(1);
-        let by_blocks = rayon::current_num_threads() * BLOCKS * LANES / launch.agents as usize;
+        let by_blocks = parallel::current_num_threads() * BLOCKS * LANES / launch.agents as usize;
         by_blocks.min(by_memory as usize).max(1)
     }
 

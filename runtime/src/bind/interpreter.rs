@@ -1,6 +1,7 @@
 //! The interpreter of the IR with the values of a launch.
 
 use super::Launch;
+use crate::parallel;
 use crate::{error::Error, memory};
 use sim_compiler::{
     artifact::Artifact,
@@ -42,7 +43,7 @@ pub(crate) fn with_interpreter_of<T>(
         data: &launch.tables(program, artifact),
     };
     let interpreter = Interpreter::new(program, values);
-    let threads = rayon::current_num_threads().min(launch.agents as usize);
+    let threads = parallel::current_num_threads().min(launch.agents as usize);
     let agents = match program.has_worlds() {
         true => u64::from(launch.members),
         false => 1,

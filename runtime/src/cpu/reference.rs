@@ -1,7 +1,7 @@
 //! Runs a population on the interpreter of the IR ([`sim_compiler::ir::interpret`]), on all cores.
 
 use super::{Cancelled, Control};
-use rayon::prelude::*;
+use crate::parallel::*;
 use sim_compiler::{
     ir::interpret::{self, Fault, Interpreter, Progress},
     manifest::Manifest,

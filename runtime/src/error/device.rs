@@ -155,6 +155,16 @@ macro_rules! with_device_errors {
         says("a GPU cannot be waited for on this target")
         help(Some("use `Simulation::run_async`, or run on the CPU".into()))
         after(DropBackend)
+
+    /// A page has no compiler. It brings kernels that were made when it was built, for worlds of one size, and
+    /// this run has worlds of another. The CPU runs worlds of any size.
+    E0812 no_prepared_kernel NoPreparedKernel {
+        /// Agents of a world.
+        members: u32,
+    }
+        says("the model was built without a kernel for worlds of {members} agents")
+        help(Some("run on the CPU, or build the model for worlds of this size".into()))
+        after(DropBackend)
         }
     };
 }

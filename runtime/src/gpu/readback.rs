@@ -2,7 +2,7 @@
 //! index `w * agents + i`; for the caller, the words of one agent are contiguous.
 
 use crate::memory::MANY;
-use rayon::prelude::*;
+use crate::parallel::*;
 
 /// Agents per parallel task of the transposition: some pages of each column.
 const BLOCK: usize = 4096;

@@ -6,6 +6,7 @@
 
 mod cut;
 
+use crate::parallel::*;
 use crate::{
     bind::Launch,
     control::Keep,
@@ -15,7 +16,6 @@ use crate::{
     results::RawResults,
     series::Places,
 };
-use rayon::prelude::*;
 use sim_compiler::{
     manifest::{CUT_SHORT, Field, Manifest, STOPPED},
     value::WORD_BYTES,

@@ -26,7 +26,7 @@ use crate::{
 use sim_compiler::{
     artifact::Artifact,
     emit::{self, Chosen},
-    kernel::schedule::Tuning,
+    kernel::schedule::{Target, Tuning},
     value::WORD_BYTES,
 };
 use std::{path::Path, sync::Arc};
@@ -102,7 +102,7 @@ impl Session {
         let Chosen {
             schedule,
             mut kernel,
-        } = emit::choose(artifact, &target, &self.tuning);
+        } = chosen(artifact, &target, &self.tuning)?;
         kernel.decisions.extend(choose::checks(&self.tuning));
         open.meter(|telemetry| telemetry.kernel_seconds = started.seconds());
         let decisions = std::mem::take(&mut kernel.decisions);
@@ -249,6 +249,19 @@ impl Session {
         }
         result
     }
+}
+
+/// The kernel for a launch on a device.
+#[cfg(feature = "compile")]
+fn chosen(artifact: &Artifact, target: &Target, tuning: &Tuning) -> Result<Chosen, Error> {
+    Ok(emit::choose(artifact, target, tuning))
+}
+
+/// The kernel for a launch on a device, if it was made before.
+#[cfg(not(feature = "compile"))]
+fn chosen(artifact: &Artifact, target: &Target, _tuning: &Tuning) -> Result<Chosen, Error> {
+    let members = target.members.unwrap_or(0);
+    (emit::prepared(artifact, target).cloned()).ok_or(Error::NoPreparedKernel { members })
 }
 
 #[cfg(test)]

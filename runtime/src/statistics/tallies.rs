@@ -1,8 +1,8 @@
 //! The moments of outputs that come in batches of agents.
 
 use super::{Exact, Moments, Tally, rows};
+use crate::parallel::*;
 use crate::values::{Column, Values};
-use rayon::prelude::*;
 use sim_compiler::manifest::{Field, Scalar};
 
 /// Bytes of a row before its sums.

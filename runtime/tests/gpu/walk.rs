@@ -102,6 +102,7 @@ fn manifest(inner_iterations: Option<u64>) -> Manifest {
 
 pub fn artifact(inner_iterations: Option<u64>) -> Artifact {
     Artifact {
+        kernels: Vec::new(),
         manifest: manifest(inner_iterations),
         program: Program::default(),
         own_kernel: Some(KERNEL.to_owned()),

@@ -25,6 +25,8 @@ const LAYERS: [(&str, &[&str]); 6] = [
             "manifest",
             "options",
             "testing",
+            "kernel::profile",
+            "kernel::schedule",
             "artifact",
             "diagnostic",
             "syntax",
@@ -33,8 +35,6 @@ const LAYERS: [(&str, &[&str]); 6] = [
             "check",
             "lint",
             "passes",
-            "kernel::profile",
-            "kernel::schedule",
             "kernel::worlds",
             "kernel::per_step",
             "kernel::lane_layout",
@@ -51,6 +51,7 @@ const LAYERS: [(&str, &[&str]); 6] = [
             "kernel::tailor",
             "kernel::choose",
             "emit",
+            "packed",
             "lower",
             "prelude",
             "size",
@@ -61,6 +62,7 @@ const LAYERS: [(&str, &[&str]); 6] = [
     (
         "runtime",
         &[
+            "parallel",
             "adapter",
             "telemetry",
             "clock",

@@ -84,6 +84,13 @@ export interface Manifest {
     [other: string]: unknown;
 }
 
+export interface PackOptions {
+    generator?: BuildOptions["generator"];
+    math?: BuildOptions["math"];
+    /** A message at the first bad index, division, NaN or failed `assert` of a run. */
+    checks?: boolean;
+}
+
 export interface Build {
     wgsl: string;
     /** The lines of the kernel that each line of the model went to; null unless they were asked for. */
@@ -169,6 +176,8 @@ export interface Compiler {
     check(source: string, options?: { fixes?: number }): Diagnostic[];
     /** @throws {SimcError} with `diagnostics` if the model has mistakes. */
     build(source: string, options?: BuildOptions): Build;
+    /** The model as the package `simc-runtime` runs it, in base64. */
+    pack(source: string, options?: PackOptions): { program: string };
     /** The model in canonical style. @throws {SimcError} with `diagnostics` if it has syntax errors. */
     format(source: string): string;
     hover(source: string, at: number): Hover | null;

@@ -63,6 +63,10 @@ class Compiler {
         return built;
     }
 
+    pack(source, options = {}) {
+        return this.#ask({ ask: "pack", source, options });
+    }
+
     format(source) {
         const edit = this.#ask({ ask: "format", source });
         return edit === null ? source : source.slice(0, edit.from) + edit.insert + source.slice(edit.to);

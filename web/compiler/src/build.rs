@@ -8,10 +8,11 @@ use crate::{
 use serde::Deserialize;
 use serde_json::json;
 use sim_compiler::{
-    Options, compile_with,
+    Artifact, Options, compile_with,
     emit::{self, RunSize, WorldSize},
     ir::print,
     kernel::schedule::Tuning,
+    packed::base64,
     random::Generator,
 };
 use sim_lsp::analysis::wgsl;
@@ -28,6 +29,8 @@ pub(crate) struct BuildOptions {
     lines: bool,
     /// Also the optimised program.
     ir: bool,
+    /// Only for programs that run: they look for faults.
+    checks: bool,
 }
 
 #[derive(Default, Deserialize)]
@@ -49,31 +52,7 @@ enum Math {
 
 /// The kernel and the manifest; the map of lines and the program if asked for.
 pub(crate) fn build(places: &Places, options: &BuildOptions) -> Answer {
-    let how = Options {
-        generator: match options.generator {
-            RandomGenerator::KeyedHash => Generator::KeyedHash,
-            RandomGenerator::Philox => Generator::Philox4x32,
-        },
-        math: match options.math {
-            Math::Fast => sim_compiler::Math::Fast,
-            Math::Precise => sim_compiler::Math::Precise,
-        },
-        ..Options::default()
-    };
-    let mut artifact = match compile_with(places.document.text(), how) {
-        Ok(artifact) => artifact,
-        Err(found) => {
-            let mut refusal = Refusal::new(
-                match found.len() {
-                    1 => "the model has a mistake".to_owned(),
-                    count => format!("the model has {count} mistakes"),
-                },
-                "mend what the diagnostics show",
-            );
-            refusal.diagnostics = Some(editing::complaints(places, &found, editing::SOME_FIXES));
-            return Err(refusal);
-        }
-    };
+    let mut artifact = compiled(places, options)?;
     let size = RunSize {
         world: options.world,
         ..RunSize::default()
@@ -105,4 +84,38 @@ pub(crate) fn build(places: &Places, options: &BuildOptions) -> Answer {
         "manifest": artifact.manifest.json(),
         "ir": ir,
     }))
+}
+
+/// The model as the runtime takes it, with kernels for browsers if the size of its worlds is known.
+pub(crate) fn pack(places: &Places, options: &BuildOptions) -> Answer {
+    let mut artifact = compiled(places, options)?;
+    // Without kernels it runs on the CPU.
+    let _ = emit::prepare(&mut artifact, RunSize::default());
+    write(json!({ "program": base64(&artifact.pack()) }))
+}
+
+fn compiled(places: &Places, options: &BuildOptions) -> Result<Artifact, Refusal> {
+    let how = Options {
+        generator: match options.generator {
+            RandomGenerator::KeyedHash => Generator::KeyedHash,
+            RandomGenerator::Philox => Generator::Philox4x32,
+        },
+        math: match options.math {
+            Math::Fast => sim_compiler::Math::Fast,
+            Math::Precise => sim_compiler::Math::Precise,
+        },
+        checks: options.checks,
+        ..Options::default()
+    };
+    compile_with(places.document.text(), how).map_err(|found| {
+        let mut refusal = Refusal::new(
+            match found.len() {
+                1 => "the model has a mistake".to_owned(),
+                count => format!("the model has {count} mistakes"),
+            },
+            "mend what the diagnostics show",
+        );
+        refusal.diagnostics = Some(editing::complaints(places, &found, editing::SOME_FIXES));
+        refusal
+    })
 }

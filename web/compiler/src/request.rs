@@ -89,6 +89,7 @@ fn dispatch(request: Request) -> Answer {
     about(request.source, |places| match request.ask.as_str() {
         "check" => write(editing::check(places, with_fixes)),
         "build" => build::build(places, &request.options),
+        "pack" => build::pack(places, &request.options),
         "format" => editing::format(places),
         "hover" => write(editing::hover(places, at)),
         "signature" => write(editing::signature(places, at)),

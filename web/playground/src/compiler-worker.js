@@ -3,7 +3,7 @@
 import { load } from "../../compiler/js/index.js";
 
 let compiler;
-const ready = load(new URL("simc.wasm", self.location.href)).then((loaded) => (compiler = loaded));
+const ready = load(new URL("runtime/compiler/simc.wasm", self.location.href)).then((loaded) => (compiler = loaded));
 
 self.onmessage = async ({ data: { id, method, parameters } }) => {
     try {

@@ -12,7 +12,7 @@ const escaped = (text) =>
     text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 
 /** The archive of a page that runs the model. */
-export async function pageOf(name, { source, manifest, wgsl }) {
+export async function pageOf(name, { source, manifest, wgsl, program }) {
     const { template, files } = await (await fetch("page.json")).json();
     const runtime = files.map(async (file) => [file, await fetched(`runtime/${file}`)]);
     const title = manifest.doc.split("\n")[0].trim() || name;
@@ -23,15 +23,17 @@ export async function pageOf(name, { source, manifest, wgsl }) {
         .replaceAll("{{name}}", name);
     const module = [
         "// Written by the playground.",
-        'import { compile } from "./simc-runtime.js";',
+        'import { load as loadProgram } from "./simc-runtime.js";',
         "",
         `export const source = ${JSON.stringify(source)};`,
         "",
         `export const manifest = ${JSON.stringify(manifest)};`,
         "",
+        `const program = "${program}";`,
+        "",
         "/** Loads the runtime and the model. */",
         "export function load(options = {}) {",
-        "  return compile(source, options);",
+        "  return loadProgram(program, options);",
         "}",
         "",
     ].join("\n");

@@ -1,6 +1,5 @@
-// The runtime on this thread: compiles and runs models, and blocks while it does. `simc-runtime.js` moves it
-// to a worker.
-import init, { Model, initSync, lastPanic, version } from "./sim_web.js";
+// The runtime on this thread: runs models, and blocks while it does. `simc-runtime.js` moves it to a worker.
+import init, { Model, initSync, outOfMemory, version } from "./sim_web.js";
 
 /** An error of the compiler, a launch or a device. */
 export class SimError extends Error {
@@ -26,9 +25,7 @@ export function simError(error) {
   if (error && typeof error === "object" && typeof error.code === "string" && "rendered" in error) {
     return new SimError(error);
   }
-  const panic = error instanceof WebAssembly.RuntimeError ? lastPanic() : undefined;
-  const memory = error instanceof RangeError || /memory|allocat/i.test(panic ?? "");
-  if (memory) {
+  if (error instanceof RangeError || (error instanceof WebAssembly.RuntimeError && outOfMemory())) {
     return new SimError({
       code: "memory",
       message: "the run needs more memory than a module of WebAssembly can have",
@@ -37,7 +34,7 @@ export function simError(error) {
   }
   return new SimError({
     code: "internal",
-    message: panic ?? String(error?.message ?? error),
+    message: String(error?.message ?? error),
     help: "this is a bug of the runtime: please report the model and this message",
   });
 }
@@ -50,22 +47,41 @@ export function argument(message, help) {
 let ready;
 /** What the module exports. */
 let exports;
+/** Makes a program of a text, if the compiler was loaded. */
+let compiler;
+
+/** A module that returns whether a product is fused with a sum in relaxed vector instructions. */
+const PROBE =
+  "AGFzbQEAAAABBQFgAAF/AwIBAAcFAQFmAAAKHwEdAEMACIA//RNDAAiAP/0TQwAQgL/9E/2FAv0bAAs=";
+
+function fuses() {
+  const bytes = Uint8Array.from(atob(PROBE), (it) => it.charCodeAt(0));
+  if (!WebAssembly.validate(bytes)) return false;
+  return new WebAssembly.Instance(new WebAssembly.Module(bytes)).exports.f() !== 0;
+}
+
+/** The vector instructions of this host that the CPU backend takes, and the file of the module for them. */
+export const instructions = fuses() ? "relaxed-simd" : "simd128";
+export const moduleFile = instructions === "simd128" ? "./sim_web_bg.wasm" : "./sim_web_relaxed_bg.wasm";
 
 /**
- * Loads the module once: `wasm` is a URL, a `Response`, bytes or a `WebAssembly.Module`; by default the file
- * beside this one.
+ * Loads the module once: `wasm` is a URL, a `Response`, bytes or a `WebAssembly.Module`; by default a file
+ * beside this one. Then it loads the compiler, if that is here: `false` leaves it out.
  */
-export async function initialize(wasm) {
+export async function initialize(wasm, withCompiler = true) {
   ready ??= start(wasm);
   try {
     await ready;
+    if (withCompiler && !compiler) {
+      compiler = await import("./compiler/source.js").then((it) => it.compiler(), () => undefined);
+    }
   } catch (error) {
     ready = undefined;
     throw new SimError({
       code: "module",
       message: `the runtime cannot be loaded: ${error?.message ?? error}`,
       help:
-        "serve `sim_web_bg.wasm` beside the JavaScript; a content security policy needs 'wasm-unsafe-eval'",
+        "serve the files `.wasm` beside the JavaScript; a content security policy needs 'wasm-unsafe-eval'",
     });
   }
 }
@@ -76,7 +92,7 @@ async function start(wasm) {
     exports = initSync({ module: given });
     return;
   }
-  const url = new URL(given ?? "./sim_web_bg.wasm", import.meta.url);
+  const url = new URL(given ?? moduleFile, import.meta.url);
   if (url.protocol === "file:" && typeof process !== "undefined" && process.versions?.node) {
     const { readFile } = await import("node:fs/promises");
     exports = initSync({ module: await readFile(url) });
@@ -151,15 +167,22 @@ export function launchOf(asked, manifest, views = []) {
   return launch;
 }
 
-/** A compiled model on this thread. */
+function programOf(source, { generator, precise, checks } = {}) {
+  if (!compiler) {
+    throw argument("a model's text needs the compiler, which is not here", "give what `simc build` made of it");
+  }
+  return compiler(source, { generator, checks, math: precise ? "precise" : "fast" });
+}
+
+/** A model on this thread, from its program or, with the compiler, its text. */
 export class LocalModel {
   #model;
   /** Settled when the run that is under way has ended. */
   #running;
   #freed = false;
-  constructor(source, { generator, precise = false, checks = false } = {}) {
+  constructor(model, options) {
     try {
-      this.#model = new Model(String(source), generator, Boolean(precise), Boolean(checks));
+      this.#model = new Model(typeof model === "string" ? programOf(model, options) : model);
     } catch (error) {
       throw simError(error);
     }
@@ -186,6 +209,11 @@ export class LocalModel {
       ended();
     };
     return { model, views, end };
+  }
+
+  /** The vector instructions that the CPU backend takes. */
+  get instructions() {
+    return instructions;
   }
 
   /** The text of the kernel. */

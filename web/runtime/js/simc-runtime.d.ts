@@ -1,4 +1,4 @@
-/** Compiles and runs models of Sim in browsers and Node. */
+/** Runs models of Sim in browsers and Node. */
 
 /** A mistake in a model. */
 export interface Diagnostic {
@@ -13,7 +13,7 @@ export interface Diagnostic {
 
 /** An error of the compiler, a launch or a device. */
 export class SimError extends Error {
-  /** A code of the compiler or the runtime, or `argument`, `module`, `memory`, `internal`, `ended`. */
+  /** A code of the compiler or the runtime, or `argument`, `module`, `program`, `memory`, `internal`, `ended`. */
   readonly code: string;
   /** How to resolve it, if that is known. */
   readonly help?: string;
@@ -125,14 +125,18 @@ export interface Run {
   report: Report;
 }
 
-/** How to compile. */
-export interface CompileOptions {
+/** Where the runtime is. */
+export interface LoadOptions {
   /**
    * In Node: the package that has WebGPU, `webgpu` by default, which may be a URL; `false` for the CPU alone.
    */
   gpu?: string | false;
-  /** The module: a URL, bytes or a compiled module. By default `sim_web_bg.wasm` beside this file. */
+  /** The module: a URL, bytes or a compiled module. By default one of the files beside this one. */
   wasm?: string | URL | BufferSource | WebAssembly.Module;
+}
+
+/** How to compile. */
+export interface CompileOptions extends LoadOptions {
   /** The random generator; `keyed-hash` by default. */
   generator?: "keyed-hash" | "philox4x32-10";
   /** Mathematical functions with the same bits on every GPU. */
@@ -147,21 +151,27 @@ export interface Model {
   readonly manifest: any;
   /** Where the last run was done, or where a long one would be. */
   readonly backend: "gpu" | "cpu" | "reference";
+  /** The vector instructions that the CPU backend takes: relaxed ones are faster where a model calls `exp`. */
+  readonly instructions: "relaxed-simd" | "simd128";
   wgsl(): Promise<string>;
   run(launch?: Launch): Promise<Run>;
   /** Ends the worker and frees its memory. */
   free(): void;
 }
 
-/** Compiles a source text. */
+/** Compiles a source text, with the compiler in the folder `compiler`, which built pages lack. */
 export function compile(source: string, options?: CompileOptions): Promise<Model>;
 
-/** Loads the module for `LocalModel`. */
-export function initialize(wasm?: CompileOptions["wasm"]): Promise<void>;
+/** Loads a program that was compiled before: its bytes, or these in base64. */
+export function load(program: string | Uint8Array, options?: LoadOptions): Promise<Model>;
 
-/** A compiled model on this thread, which a run blocks. `initialize` comes before. */
+/** Loads the module for `LocalModel`, and the compiler, if it is there and not left out. */
+export function initialize(wasm?: LoadOptions["wasm"], withCompiler?: boolean): Promise<void>;
+
+/** A model on this thread, which a run blocks, from its program or its text. `initialize` comes before. */
 export class LocalModel {
-  constructor(source: string, options?: Pick<CompileOptions, "generator" | "precise" | "checks">);
+  constructor(model: string | Uint8Array, options?: Pick<CompileOptions, "generator" | "precise" | "checks">);
+  readonly instructions: Model["instructions"];
   readonly manifest: any;
   wgsl(): string;
   /**

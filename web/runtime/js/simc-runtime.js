@@ -1,6 +1,7 @@
-// Compiles and runs models of Sim in a worker, so that the page stays alive.
+// Runs models of Sim in a worker, so that the page stays alive.
 import {
-  LocalModel, SimError, argument, initialize, launchOf, memoryBytes, simError, useNodeGpu,
+  LocalModel, SimError, argument, initialize, instructions, launchOf, memoryBytes, moduleFile, simError,
+  useNodeGpu,
 } from "./core.js";
 
 export { LocalModel, SimError, initialize, memoryBytes, useNodeGpu };
@@ -14,7 +15,7 @@ class Host {
   #number = 0;
   dead = false;
 
-  static async start(wasm, gpu) {
+  static async start(wasm, gpu, compiler) {
     const url = new URL("./worker.js", import.meta.url);
     const host = new Host();
     if (inNode) {
@@ -37,7 +38,7 @@ class Host {
         );
       };
     }
-    host.backend = await host.ask({ action: "init", wasm, gpu });
+    host.backend = await host.ask({ action: "init", wasm, gpu, compiler });
     return host;
   }
 
@@ -85,19 +86,19 @@ class Host {
 /** The module, compiled once for all workers. */
 let compiled;
 function moduleOf(wasm) {
-  compiled ??= load(wasm).catch((error) => {
+  compiled ??= fetched(wasm).catch((error) => {
     compiled = undefined;
     throw error;
   });
   return compiled;
 }
 
-async function load(wasm) {
+async function fetched(wasm) {
   try {
     const given = await wasm;
     if (given instanceof WebAssembly.Module) return given;
     if (given instanceof ArrayBuffer || ArrayBuffer.isView(given)) return await WebAssembly.compile(given);
-    const url = new URL(given ?? "./sim_web_bg.wasm", import.meta.url);
+    const url = new URL(given ?? moduleFile, import.meta.url);
     if (url.protocol === "file:" && inNode) {
       const { readFile } = await import("node:fs/promises");
       return await WebAssembly.compile(await readFile(url));
@@ -111,13 +112,14 @@ async function load(wasm) {
       code: "module",
       message: `the runtime cannot be loaded: ${error?.message ?? error}`,
       help:
-        "serve `sim_web_bg.wasm` beside the JavaScript; a content security policy needs 'wasm-unsafe-eval'",
+        "serve the files `.wasm` beside the JavaScript; a content security policy needs 'wasm-unsafe-eval'",
     });
   }
 }
 
-/** A compiled model, whose runs are done in a worker. */
+/** A model, whose runs are done in a worker. */
 class Model {
+  /** Its program, or its text. */
   #source;
   #options;
   #host;
@@ -125,7 +127,7 @@ class Model {
 
   static async compile(source, options) {
     const model = new Model();
-    model.#source = String(source);
+    model.#source = source;
     model.#options = options;
     await model.#start();
     return model;
@@ -133,7 +135,7 @@ class Model {
 
   async #start() {
     const { wasm, gpu, generator, precise, checks } = this.#options;
-    const host = await Host.start(await moduleOf(wasm), gpu);
+    const host = await Host.start(await moduleOf(wasm), gpu, typeof this.#source === "string");
     try {
       const options = { generator, precise, checks };
       const message = { action: "compile", model: 0, source: this.#source, options };
@@ -144,6 +146,7 @@ class Model {
     }
     this.#host = host;
     this.backend = host.backend;
+    this.instructions = instructions;
   }
 
   /** The text of the kernel. */
@@ -190,7 +193,13 @@ class Model {
   }
 }
 
-/** Compiles a source text. */
+/** Compiles a source text, with the compiler beside this file. */
 export function compile(source, options = {}) {
-  return Model.compile(source, options);
+  return Model.compile(String(source), options);
+}
+
+/** Loads a program that was compiled before: its bytes, or these in base64. */
+export function load(program, options = {}) {
+  const bytes = typeof program === "string" ? Uint8Array.from(atob(program), (it) => it.charCodeAt(0)) : program;
+  return Model.compile(bytes, options);
 }

@@ -25,9 +25,9 @@ function buffers(value, found = []) {
 }
 
 const actions = {
-  async init({ wasm, gpu }) {
+  async init({ wasm, gpu, compiler }) {
     if (inNode && gpu !== false) await useNodeGpu(gpu);
-    await initialize(wasm);
+    await initialize(wasm, compiler);
     return (await hasGpu()) ? "gpu" : "cpu";
   },
   compile({ model, source, options }) {

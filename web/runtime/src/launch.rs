@@ -5,7 +5,7 @@ use js_sys::{
     BigInt, Float32Array, Float64Array, Int8Array, Int16Array, Int32Array, Object, Reflect,
     Uint8Array, Uint8ClampedArray, Uint16Array, Uint32Array,
 };
-use sim_runtime::{Array, Backend, Field, Generator, Manifest, Scalar, Simulation, Tuning};
+use sim_runtime::{Array, Backend, Field, Manifest, Scalar, Simulation, Tuning};
 use std::{iter, sync::Arc};
 use wasm_bindgen::{JsCast, JsValue};
 
@@ -33,6 +33,7 @@ pub(crate) struct Asked {
 
 impl Asked {
     /// Reads an object. Names and types of params, tables and inputs are checked when they are set.
+    #[cfg_attr(sim_web, optimize(size))]
     pub(crate) fn of(asked: &Object, manifest: &Manifest) -> Result<Asked, Failure> {
         let world = manifest.world_rows();
         let steps_per_dispatch = count(asked, "stepsPerDispatch")?;
@@ -61,6 +62,7 @@ impl Asked {
     }
 
     /// The same on the CPU, if it is not for the interpreter.
+    #[cfg_attr(sim_web, optimize(size))]
     pub(crate) fn without_gpu(mut self) -> Asked {
         if self.backend != Backend::Reference {
             self.backend = Backend::Cpu;
@@ -69,6 +71,7 @@ impl Asked {
     }
 
     /// Sets all of it, and nothing that was set before.
+    #[cfg_attr(sim_web, optimize(size))]
     pub(crate) fn set(self, simulation: &mut Simulation) -> Result<(), Failure> {
         simulation.forget_settings();
         if let Some(agents) = self.agents {
@@ -110,27 +113,18 @@ impl Asked {
     }
 }
 
-/// A random generator by its name in the manifest.
-pub(crate) fn generator(name: Option<&str>) -> Result<Generator, Failure> {
-    let all = [Generator::KeyedHash, Generator::Philox4x32];
-    match name {
-        None => Ok(Generator::default()),
-        Some(name) => {
-            let found = all.into_iter().find(|known| known.name() == name);
-            found.ok_or_else(|| wrong("generator", "\"keyed-hash\" or \"philox4x32-10\""))
-        }
-    }
-}
-
+#[cfg_attr(sim_web, optimize(size))]
 fn get(object: &Object, name: &str) -> Option<JsValue> {
     let value = Reflect::get(object, &name.into()).ok()?;
     (!value.is_undefined() && !value.is_null()).then_some(value)
 }
 
+#[cfg_attr(sim_web, optimize(size))]
 fn wrong(name: &str, expected: &str) -> Failure {
     Failure::new(CODE, format!("`{name}` must be {expected}"), None)
 }
 
+#[cfg_attr(sim_web, optimize(size))]
 fn count(asked: &Object, name: &str) -> Result<Option<u32>, Failure> {
     let Some(value) = get(asked, name) else {
         return Ok(None);
@@ -143,6 +137,7 @@ fn count(asked: &Object, name: &str) -> Result<Option<u32>, Failure> {
     }
 }
 
+#[cfg_attr(sim_web, optimize(size))]
 fn flag(asked: &Object, name: &str, or: bool) -> Result<bool, Failure> {
     match get(asked, name) {
         None => Ok(or),
@@ -151,6 +146,7 @@ fn flag(asked: &Object, name: &str, or: bool) -> Result<bool, Failure> {
 }
 
 /// A seed has 64 bits: a number is exact up to 2^53, a BigInt always.
+#[cfg_attr(sim_web, optimize(size))]
 fn seed(asked: &Object) -> Result<u64, Failure> {
     const MOST_EXACT: f64 = 9_007_199_254_740_991.0;
     let Some(value) = get(asked, "seed") else {
@@ -167,6 +163,7 @@ fn seed(asked: &Object) -> Result<u64, Failure> {
     u64::try_from(big).map_err(|_| wrong("seed", expected))
 }
 
+#[cfg_attr(sim_web, optimize(size))]
 fn backend(asked: &Object) -> Result<Backend, Failure> {
     let Some(value) = get(asked, "backend") else {
         return Ok(Backend::Auto);
@@ -184,6 +181,7 @@ fn backend(asked: &Object) -> Result<Backend, Failure> {
 }
 
 /// The values of one kind, by name.
+#[cfg_attr(sim_web, optimize(size))]
 fn values(
     asked: &Object,
     kind: &str,
@@ -210,6 +208,7 @@ fn values(
     Ok(found)
 }
 
+#[cfg_attr(sim_web, optimize(size))]
 fn unreadable(name: &str, scalar: Scalar) -> Failure {
     let message = format!(
         "the value of `{name}` cannot be read as {}",
@@ -225,6 +224,7 @@ fn unreadable(name: &str, scalar: Scalar) -> Failure {
 }
 
 /// The values of a number, a truth, a name, an array or a typed array.
+#[cfg_attr(sim_web, optimize(size))]
 fn array(value: &JsValue, scalar: Scalar, variants: &[String]) -> Option<Array> {
     if let Some(array) = typed(value, scalar) {
         return Some(array);
@@ -238,6 +238,7 @@ fn array(value: &JsValue, scalar: Scalar, variants: &[String]) -> Option<Array> 
     numbers(vec![single], scalar, Some(Vec::new()))
 }
 
+#[cfg_attr(sim_web, optimize(size))]
 fn number(value: &JsValue, variants: &[String]) -> Option<f64> {
     if let Some(name) = value.as_string() {
         let at = variants.iter().position(|variant| *variant == name)?;
@@ -247,8 +248,10 @@ fn number(value: &JsValue, variants: &[String]) -> Option<f64> {
     value.as_f64().or(truth)
 }
 
+#[cfg_attr(sim_web, optimize(size))]
 fn flatten(value: &JsValue, variants: &[String], into: &mut Vec<f64>) -> Option<()> {
     // Deeper nesting than this has no model.
+    #[cfg_attr(sim_web, optimize(size))]
     fn inner(
         value: &JsValue,
         variants: &[String],
@@ -272,6 +275,7 @@ fn flatten(value: &JsValue, variants: &[String], into: &mut Vec<f64>) -> Option<
 
 /// Numbers of JavaScript as values of a scalar type. Those that the type cannot hold are left as floats, of
 /// which the runtime says so.
+#[cfg_attr(sim_web, optimize(size))]
 fn numbers(values: Vec<f64>, scalar: Scalar, shape: Option<Vec<u32>>) -> Option<Array> {
     let fits = |least: f64, most: f64| {
         let fits = |it: &f64| it.fract() == 0.0 && (least..=most).contains(it);
@@ -298,6 +302,7 @@ fn numbers(values: Vec<f64>, scalar: Scalar, shape: Option<Vec<u32>>) -> Option<
     })
 }
 
+#[cfg_attr(sim_web, optimize(size))]
 fn shaped(scalar: Scalar, words: Vec<u32>, shape: Option<Vec<u32>>) -> Array {
     match (shape, scalar) {
         (Some(shape), _) => Array::shaped(scalar, words, shape),
@@ -308,6 +313,7 @@ fn shaped(scalar: Scalar, words: Vec<u32>, shape: Option<Vec<u32>>) -> Array {
 }
 
 /// The values of a typed array; those of 32 bits are copied once.
+#[cfg_attr(sim_web, optimize(size))]
 fn typed(value: &JsValue, scalar: Scalar) -> Option<Array> {
     if let Some(array) = value.dyn_ref::<Float32Array>() {
         let (buffer, start) = (array.buffer(), array.byte_offset());
@@ -342,6 +348,7 @@ fn typed(value: &JsValue, scalar: Scalar) -> Option<Array> {
 }
 
 /// The words of an array, copied once: a `Vec` would be copied again.
+#[cfg_attr(sim_web, optimize(size))]
 fn copied(array: &Uint32Array) -> Arc<[u32]> {
     let mut words: Arc<[u32]> = iter::repeat_n(0, array.length() as usize).collect();
     array.copy_to(Arc::make_mut(&mut words));

@@ -1,18 +1,26 @@
-//! The runtime for JavaScript. Everything that computes is the crate `sim-runtime`; this crate converts what
-//! JavaScript gives and gets, and `js/` is the shell around it, which moves runs to a worker.
+//! The runtime for JavaScript, of programs that were compiled before. Everything that computes is the crate
+//! `sim-runtime`; this crate converts what JavaScript gives and gets, and `js/` is the shell around it, which
+//! moves runs to a worker.
 //!
+//! * `memory`: the allocator, which remembers that it failed.
+//! * `fused`: the fused multiply–add of the module for hosts without one.
 //! * `failure`: errors as objects with code, message and help.
 //! * `launch`: what a run is asked for, from an object of JavaScript.
 //! * `results`: what it gives, as typed arrays.
 
+#![cfg_attr(sim_web, feature(optimize_attribute))]
+
 mod failure;
+mod fused;
 mod launch;
+mod memory;
 mod results;
 
 use failure::Failure;
 use js_sys::{Function, Object};
 use launch::Asked;
-use sim_runtime::{Calibration, Control, Math, Options, Simulation};
+use sim_compiler::Artifact;
+use sim_runtime::{Calibration, Control, Manifest, Simulation};
 use std::{
     cell::RefCell,
     sync::atomic::{AtomicBool, Ordering},
@@ -26,22 +34,6 @@ const INSTRUCTION_SECONDS: f64 = 6e-10;
 thread_local! {
     /// The function that gets the progress of the run, if there is one, and says whether to go on.
     static PROGRESS: RefCell<Option<Function>> = const { RefCell::new(None) };
-    /// The message of the panic that ends the module.
-    static PANIC: RefCell<Option<String>> = const { RefCell::new(None) };
-}
-
-/// Prepares the module: what a panic says is kept for [`last_panic`].
-#[wasm_bindgen(start)]
-pub fn start() {
-    std::panic::set_hook(Box::new(|panic| {
-        PANIC.with_borrow_mut(|kept| *kept = Some(panic.to_string()));
-    }));
-}
-
-/// Why the module has ended, if it has.
-#[wasm_bindgen(js_name = lastPanic)]
-pub fn last_panic() -> Option<String> {
-    PANIC.with_borrow(Clone::clone)
 }
 
 /// The version of the runtime.
@@ -50,49 +42,41 @@ pub fn version() -> String {
     env!("CARGO_PKG_VERSION").to_owned()
 }
 
-/// A compiled model.
+/// A model that runs.
 #[wasm_bindgen]
 pub struct Model {
     simulation: Simulation,
+    /// The text of the first of its kernels.
+    wgsl: String,
 }
 
 #[wasm_bindgen]
 impl Model {
-    /// Compiles a source text. `generator` names the random generator, `precise` asks for mathematical
-    /// functions with the same bits on every GPU, `checks` for a message at the first bad index, division,
-    /// NaN or failed `assert`.
+    /// Reads a program, as [`Artifact::pack`] writes it.
     ///
     /// # Errors
-    /// An object with the mistakes.
+    /// An object that says that they are none of this version.
     #[wasm_bindgen(constructor)]
-    pub fn compile(
-        source: &str,
-        generator: Option<String>,
-        precise: bool,
-        checks: bool,
-    ) -> Result<Model, JsValue> {
-        let options = Options {
-            generator: launch::generator(generator.as_deref())?,
-            math: if precise { Math::Precise } else { Math::Fast },
-            checks,
-            ..Options::default()
-        };
-        let simulation = Simulation::compile_with(source, options).map_err(Failure::of)?;
-        let simulation = simulation.calibration(Calibration {
+    pub fn read(program: &[u8]) -> Result<Model, JsValue> {
+        let artifact = unpacked(program)?;
+        let calibration = Calibration {
             cpu_instruction_seconds: INSTRUCTION_SECONDS,
             ..Calibration::default()
-        });
-        Ok(Model { simulation })
+        };
+        let wgsl = artifact.kernels.first();
+        let wgsl = wgsl.map_or_else(String::new, |chosen| chosen.kernel.wgsl.clone());
+        let simulation = Simulation::from_artifact(artifact).calibration(calibration);
+        Ok(Model { simulation, wgsl })
     }
 
     /// What the model takes and gives, as JSON.
     pub fn manifest(&self) -> String {
-        self.simulation.manifest().json()
+        json(self.simulation.manifest())
     }
 
-    /// The text of the kernel for hosts that rely on the manifest alone.
+    /// The text of the kernel for a GPU; empty if the program has none.
     pub fn wgsl(&self) -> String {
-        self.simulation.wgsl()
+        self.wgsl.clone()
     }
 
     /// Runs the model. `asked` has the launch, see `js/simc-runtime.d.ts`. `progress` gets the agent-steps
@@ -135,6 +119,18 @@ impl Model {
         let run = self.simulation.run_with(&control(&cancel, &report));
         Ok(results::object(&run.map_err(Failure::of)?, statistics))
     }
+}
+
+#[cfg_attr(sim_web, optimize(size))]
+#[inline(never)]
+fn unpacked(program: &[u8]) -> Result<Artifact, Failure> {
+    Artifact::unpack(program).map_err(|why| Failure::unreadable(&why))
+}
+
+#[cfg_attr(sim_web, optimize(size))]
+#[inline(never)]
+fn json(manifest: &Manifest) -> String {
+    manifest.json()
 }
 
 fn control<'a>(cancel: &'a AtomicBool, report: &'a (dyn Fn(u64, u64) + Sync)) -> Control<'a> {

@@ -5,12 +5,14 @@ use sim_runtime::{Column, Device, Report, Run, Series, SeriesOf, Statistics, Val
 use wasm_bindgen::JsValue;
 
 /// Sets a property of an object that was just made.
+#[cfg_attr(sim_web, optimize(size))]
 pub(crate) fn set(object: &Object, name: &str, value: impl Into<JsValue>) {
     let done = Reflect::set(object, &name.into(), &value.into());
     debug_assert!(done.is_ok(), "a plain object takes any property");
 }
 
 /// A run. `statistics` asks for those of all outputs.
+#[cfg_attr(sim_web, optimize(size))]
 pub(crate) fn object(run: &Run, statistics: bool) -> Object {
     let object = Object::new();
     let columns = |columns: &[Column]| {
@@ -53,6 +55,7 @@ pub(crate) fn object(run: &Run, statistics: bool) -> Object {
     object
 }
 
+#[cfg_attr(sim_web, optimize(size))]
 fn values(values: &Values) -> JsValue {
     match values {
         Values::F32(values) => Float32Array::from(&values[..]).into(),
@@ -65,10 +68,12 @@ fn values(values: &Values) -> JsValue {
     }
 }
 
+#[cfg_attr(sim_web, optimize(size))]
 fn shape(lengths: &[usize]) -> Array {
     lengths.iter().map(|&it| JsValue::from(it as f64)).collect()
 }
 
+#[cfg_attr(sim_web, optimize(size))]
 fn series(series: &Series) -> Object {
     let object = Object::new();
     let of = match series.of {
@@ -84,6 +89,7 @@ fn series(series: &Series) -> Object {
 }
 
 /// The statistics of each output: a list with an entry for each of its values.
+#[cfg_attr(sim_web, optimize(size))]
 fn summary(run: &Run) -> Object {
     let all = Object::new();
     let names = run.output_names();
@@ -95,6 +101,7 @@ fn summary(run: &Run) -> Object {
     all
 }
 
+#[cfg_attr(sim_web, optimize(size))]
 fn one_summary(of: &Statistics) -> JsValue {
     let object = Object::new();
     set(&object, "count", of.count as f64);
@@ -110,6 +117,7 @@ fn one_summary(of: &Statistics) -> JsValue {
     object.into()
 }
 
+#[cfg_attr(sim_web, optimize(size))]
 fn report(run: &Run) -> Object {
     let object = Object::new();
     let report: &Report = run.report();

@@ -1,9 +1,14 @@
 // Times a model on one core: natively, in wasm, and as a loop of JavaScript over typed arrays.
-import { spawnSync } from "node:child_process";
-import { core, root, simc, source } from "./support.mjs";
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { core, root, source } from "./support.mjs";
 
-const [name = "gbm", agents = "50000"] = process.argv.slice(2);
+const [name = "gbm", population = "50000"] = process.argv.slice(2);
+const agents = Number(population);
+const worker = process.env.BENCH_WORKER ?? join(root, "target/release/examples/bench_worker");
 const ROUNDS = 8;
 
 /** Agent-steps a second of the fastest of some runs. */
@@ -13,23 +18,31 @@ function best(run) {
   return most;
 }
 
-/** Seconds of the processor that a native run of so many agents takes, start and end included. */
-function nativeSeconds(count) {
-  const file = join(root, "lang-examples", `${name}.sim`);
-  const args = ["run", file, "--agents", `${count}`, "--backend", "cpu", "-q", "--json"];
-  const script = 'TIMEFORMAT=%U; time "$0" "$@" >/dev/null 2>&1';
-  const { stderr } = spawnSync("bash", ["-c", script, simc, ...args], { encoding: "utf8" });
-  return Number(stderr.trim());
-}
+/** Clock ticks of the processor that a process has taken, of which a second has a hundred. */
+const ticks = (pid) => Number(readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1].split(" ")[11]);
 
-/** By the difference of a long and a short run, on one thread. */
-function native() {
-  const [few, many] = [Number(agents), 20 * Number(agents)];
-  return ((many - few) * model.manifest.steps) / (nativeSeconds(many) - nativeSeconds(few));
+/** Agent-steps a second of the fastest native run on one thread with AVX2, as other instruction sets differ. */
+async function native() {
+  const model = join(root, "lang-examples", `${name}.sim`);
+  const args = [model, tmpdir(), "--agents", `${20 * agents}`, "--instruction-set", "avx2"];
+  const env = { ...process.env, RAYON_NUM_THREADS: "1" };
+  const child = spawn(worker, args, { env, stdio: ["pipe", "pipe", "inherit"] });
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  await lines.next();
+  let most = 0;
+  for (let k = 0; k < ROUNDS; k++) {
+    const before = ticks(child.pid);
+    child.stdin.write(`run ${steps}\n`);
+    await lines.next();
+    most = Math.max(most, (20 * agents * steps * 100) / (ticks(child.pid) - before));
+  }
+  child.stdin.end();
+  return most;
 }
 
 await core.initialize();
 const model = new core.LocalModel(source(name));
+const { steps } = model.manifest;
 
 /** Agent-steps a second of this thread's own time, as other work on the machine takes some of it. */
 function timed(run) {
@@ -40,7 +53,7 @@ function timed(run) {
 }
 
 function wasm() {
-  const launch = { agents: Number(agents), statistics: false, keepStates: false };
+  const launch = { agents, statistics: false, keepStates: false };
   return timed(() => model.runNow(launch).report.agentSteps);
 }
 
@@ -107,15 +120,16 @@ const byHand = {
 };
 
 function javascript() {
-  const [count, steps] = [Math.ceil(Number(agents) / 10), model.manifest.steps];
+  const count = Math.ceil(agents / 10);
   return timed(() => {
     byHand[name](count, steps);
     return count * steps;
   });
 }
 
-const rates = { native: best(native), wasm: best(wasm), ...(byHand[name] && { javascript: best(javascript) }) };
+const rates = { native: await native(), wasm: best(wasm), ...(byHand[name] && { javascript: best(javascript) }) };
 for (const [what, rate] of Object.entries(rates)) {
   const part = (rate / rates.native).toFixed(3);
-  console.log(`${name} ${what.padEnd(10)} ${(rate / 1e6).toFixed(1).padStart(8)} M agent-steps/s ${part} of native`);
+  const how = what === "wasm" ? `wasm (${core.instructions})` : what;
+  console.log(`${name} ${how.padEnd(20)} ${(rate / 1e6).toFixed(1).padStart(8)} M agent-steps/s ${part} of native`);
 }

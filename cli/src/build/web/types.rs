@@ -13,7 +13,7 @@ pub(super) fn text(name: &str, artifact: &Artifact, at: &str) -> String {
     let runtime = serde_json::Value::from(format!("{at}/simc-runtime.js"));
     let mut text = format!(
         "// Written by `simc build --target web`: the types of {name}.js.\n\
-         import type {{\n  CompileOptions, LaunchOptions, Model as AnyModel, Nested, NumberArray, Run as \
+         import type {{\n  LaunchOptions, LoadOptions, Model as AnyModel, Nested, NumberArray, Run as \
          AnyRun, Series,\n}} from {runtime};\n\n"
     );
     comment(&mut text, "", &manifest.doc);
@@ -30,7 +30,7 @@ pub(super) fn text(name: &str, artifact: &Artifact, at: &str) -> String {
          export interface Model extends Omit<AnyModel, \"run\"> {{\n  \
            run({launch}: Launch): Promise<Run>;\n}}\n\n\
          /** Loads the runtime and the model. */\n\
-         export function load(options?: CompileOptions): Promise<Model>;\n\
+         export function load(options?: LoadOptions): Promise<Model>;\n\
          /** The text of the model. */\n\
          export const source: string;\n\
          /** What the model takes and gives. */\n\

@@ -64,17 +64,75 @@ pub fn floor(x: f32) -> f32 {
     x.floor()
 }
 
+/// Where a fused multiply–add stands: the same bits, by other instructions.
+pub trait Fused {
+    /// `a b + c`, rounded once.
+    fn fma(a: f32, b: f32, c: f32) -> f32;
+}
+
+/// In code for one value.
+pub struct Single;
+
+/// In a loop that becomes vector instructions, each lane of which is one value.
+pub struct Lanes;
+
+impl Fused for Single {
+    #[inline(always)]
+    fn fma(a: f32, b: f32, c: f32) -> f32 {
+        fma(a, b, c)
+    }
+}
+
+impl Fused for Lanes {
+    /// Among the relaxed vector instructions of WebAssembly is one that processors have fused. LLVM makes it of
+    /// this intrinsic in a vector, and a product and a sum elsewhere.
+    #[cfg(all(sim_web, target_feature = "relaxed-simd"))]
+    #[inline(always)]
+    fn fma(a: f32, b: f32, c: f32) -> f32 {
+        std::intrinsics::fmuladdf32(a, b, c)
+    }
+
+    #[cfg(not(all(sim_web, target_feature = "relaxed-simd")))]
+    #[inline(always)]
+    fn fma(a: f32, b: f32, c: f32) -> f32 {
+        fma(a, b, c)
+    }
+}
+
 /// `fma`: rounded once.
-///
-/// WebAssembly has no such instruction, and a loop of calls would take ten times as long. There the product,
-/// which is exact in `f64`, and the sum are: the sum is rounded twice, which gives another bit than rounding
-/// once in about one of 2^29 operations.
 #[inline(always)]
 pub fn fma(a: f32, b: f32, c: f32) -> f32 {
     match cfg!(target_family = "wasm") {
-        true => (f64::from(a) * f64::from(b) + f64::from(c)) as f32,
+        true => fma_by_f64(a, b, c),
         false => a.mul_add(b, c),
     }
+}
+
+/// [`fma`] for processors without such an instruction, where a call would take ten times as long. The product
+/// is exact in `f64`. The sum is rounded to odd, so that rounding it once more rounds as if it were the first
+/// time (S. Boldo and G. Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
+#[inline(always)]
+fn fma_by_f64(a: f32, b: f32, c: f32) -> f32 {
+    let (product, c) = (f64::from(a) * f64::from(b), f64::from(c));
+    let sum = product + c;
+    // What the sum lost, exactly (Knuth's two-sum); NaN where anything is infinite.
+    let of_c = sum - product;
+    let lost = (product - (sum - of_c)) + (c - of_c);
+    let bits = sum.to_bits();
+    // Away from zero if the rest has the sum's sign, else towards it.
+    let away = (lost > 0.0) == (sum > 0.0);
+    let neighbour = if away {
+        bits.wrapping_add(1)
+    } else {
+        bits.wrapping_sub(1)
+    };
+    let is_exact = !((lost > 0.0) | (lost < 0.0));
+    let odd = if is_exact | (bits & 1 == 1) {
+        bits
+    } else {
+        neighbour
+    };
+    f64::from_bits(odd) as f32
 }
 
 /// `fract`.
@@ -86,11 +144,17 @@ pub fn fract(x: f32) -> f32 {
 /// `inverseSqrt`: one Newton step from 1/√x, whose residue 1 - x y² is computed with products kept whole.
 #[inline(always)]
 pub fn inverse_sqrt(x: f32) -> f32 {
+    inverse_sqrt_by::<Single>(x)
+}
+
+/// [`inverse_sqrt`] with its fused operations.
+#[inline(always)]
+pub fn inverse_sqrt_by<F: Fused>(x: f32) -> f32 {
     let y = 1.0 / x.sqrt();
     let high = x * y;
-    let low = fma(x, y, -high);
-    let residue = fma(-low, y, fma(-high, y, 1.0));
-    let better = fma(0.5 * y, residue, y);
+    let low = F::fma(x, y, -high);
+    let residue = F::fma(-low, y, F::fma(-high, y, 1.0));
+    let better = F::fma(0.5 * y, residue, y);
     // Zeros and infinity: 0 · ∞ above.
     if better.is_nan() { y } else { better }
 }

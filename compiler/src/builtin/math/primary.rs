@@ -2,7 +2,7 @@
 //!
 //! Each is branch-free but for angles that [need a wide reduction](needs_wide_reduction).
 
-use super::arithmetic::fma;
+use super::arithmetic::{Fused, Single};
 use super::errors::{OneArgument, one};
 use super::{reduction, wide};
 
@@ -83,12 +83,12 @@ pub(in crate::builtin) const TANH_BELOW: [f32; 5] = [
 
 /// `c[0] + c[1] x + c[2] x² + …` by Horner's rule, fused.
 #[inline(always)]
-fn polynomial<const N: usize>(x: f32, c: [f32; N]) -> f32 {
+fn polynomial<F: Fused, const N: usize>(x: f32, c: [f32; N]) -> f32 {
     let mut sum = c[N - 1];
     let mut k = N - 1;
     while k > 0 {
         k -= 1;
-        sum = fma(sum, x, c[k]);
+        sum = F::fma(sum, x, c[k]);
     }
     sum
 }
@@ -102,24 +102,24 @@ pub fn needs_wide_reduction(x: f32) -> bool {
 
 /// The nearest multiple of π/2, as a count whose lowest bits matter and what is left, for |x| <= [`LARGE`].
 #[inline(always)]
-fn reduce(x: f32) -> (u32, f32) {
-    let sum = fma(x, std::f32::consts::FRAC_2_PI, ROUND);
+fn reduce<F: Fused>(x: f32) -> (u32, f32) {
+    let sum = F::fma(x, std::f32::consts::FRAC_2_PI, ROUND);
     let n = sum - ROUND;
-    let r = fma(n, -HALF_PI[0], x);
-    let r = fma(n, -HALF_PI[1], r);
-    let r = fma(n, -HALF_PI[2], r);
+    let r = F::fma(n, -HALF_PI[0], x);
+    let r = F::fma(n, -HALF_PI[1], r);
+    let r = F::fma(n, -HALF_PI[2], r);
     (sum.to_bits(), r)
 }
 
 /// Sine of the angle that is `quarter` right angles and `r` more, |r| <= π/4 and a little more, with the
 /// sign bit of `flip` turned into it.
 #[inline(always)]
-fn sin_of(quarter: u32, r: f32, flip: u32) -> f32 {
+fn sin_of<F: Fused>(quarter: u32, r: f32, flip: u32) -> f32 {
     let r2 = r * r;
-    let p = polynomial(r2, SINE);
-    let sin = fma(r2 * r, p, r);
-    let p = polynomial(r2, COSINE);
-    let cos = fma(r2 * r2, p, fma(r2, -0.5, 1.0));
+    let p = polynomial::<F, _>(r2, SINE);
+    let sin = F::fma(r2 * r, p, r);
+    let p = polynomial::<F, _>(r2, COSINE);
+    let cos = F::fma(r2 * r2, p, F::fma(r2, -0.5, 1.0));
     let value = if quarter & 1 == 0 { sin } else { cos };
     f32::from_bits(value.to_bits() ^ (((quarter << 30) ^ flip) & SIGN))
 }
@@ -147,16 +147,28 @@ pub fn cos(x: f32) -> f32 {
 /// [`sin`] for |x| <= [`LARGE`], branch-free.
 #[inline(always)]
 pub fn sin_fast(x: f32) -> f32 {
+    sin_fast_by::<Single>(x)
+}
+
+/// [`sin_fast`] with its fused operations.
+#[inline(always)]
+pub fn sin_fast_by<F: Fused>(x: f32) -> f32 {
     // Of the magnitude: zeros keep their signs.
-    let (quarter, r) = reduce(x.abs());
-    sin_of(quarter, r, x.to_bits())
+    let (quarter, r) = reduce::<F>(x.abs());
+    sin_of::<F>(quarter, r, x.to_bits())
 }
 
 /// [`cos`] for |x| <= [`LARGE`], branch-free.
 #[inline(always)]
 pub fn cos_fast(x: f32) -> f32 {
-    let (quarter, r) = reduce(x);
-    sin_of(quarter.wrapping_add(1), r, 0)
+    cos_fast_by::<Single>(x)
+}
+
+/// [`cos_fast`] with its fused operations.
+#[inline(always)]
+pub fn cos_fast_by<F: Fused>(x: f32) -> f32 {
+    let (quarter, r) = reduce::<F>(x);
+    sin_of::<F>(quarter.wrapping_add(1), r, 0)
 }
 
 /// Sine of a large angle and `more` right angles.
@@ -182,20 +194,26 @@ fn power_of_two(n: i32) -> f32 {
 /// e^x; infinite above 88.72, denormal below -87.33, 0 below -103.97.
 #[inline(always)]
 pub fn exp(x: f32) -> f32 {
+    exp_by::<Single>(x)
+}
+
+/// [`exp`] with its fused operations.
+#[inline(always)]
+pub fn exp_by<F: Fused>(x: f32) -> f32 {
     // Past this bound the result is infinite anyway; NaN stays.
-    exp_of_negative(if x > 90.0 { 90.0 } else { x })
+    exp_of_negative::<F>(if x > 90.0 { 90.0 } else { x })
 }
 
 /// [`exp`] for x up to 90.
 #[inline(always)]
-pub(super) fn exp_of_negative(x: f32) -> f32 {
+pub(super) fn exp_of_negative<F: Fused>(x: f32) -> f32 {
     // Past this bound the result is 0 anyway; NaN stays.
     let x = if x < -105.0 { -105.0 } else { x };
-    let sum = fma(x, std::f32::consts::LOG2_E, ROUND);
+    let sum = F::fma(x, std::f32::consts::LOG2_E, ROUND);
     let n = sum - ROUND;
-    let r = fma(n, -LN_2[0], x);
-    let r = fma(n, -LN_2[1], r);
-    let p = polynomial(r, EXP);
+    let r = F::fma(n, -LN_2[0], x);
+    let r = F::fma(n, -LN_2[1], r);
+    let p = polynomial::<F, _>(r, EXP);
     // 2^n in two factors: one alone would leave the exponent's range where the result does not.
     let n = (sum.to_bits() as i32).wrapping_sub(ROUND.to_bits() as i32);
     let half = n >> 1;
@@ -205,15 +223,21 @@ pub(super) fn exp_of_negative(x: f32) -> f32 {
 /// The natural logarithm; NaN below zero, minus infinity at zero.
 #[inline(always)]
 pub fn log(x: f32) -> f32 {
+    log_by::<Single>(x)
+}
+
+/// [`log`] with its fused operations.
+#[inline(always)]
+pub fn log_by<F: Fused>(x: f32) -> f32 {
     // Denormals are scaled up by arithmetic: two selections by one condition made LLVM double the rest.
     let shift = 23 * i32::from(x < f32::MIN_POSITIVE);
-    log_corners(x, log_scaled(x * power_of_two(shift), shift))
+    log_corners(x, log_scaled::<F>(x * power_of_two(shift), shift))
 }
 
 /// [`log`] for positive, finite, normal numbers.
 #[inline(always)]
-pub(super) fn log_normal(x: f32) -> f32 {
-    log_scaled(x, 0)
+pub(super) fn log_normal<F: Fused>(x: f32) -> f32 {
+    log_scaled::<F>(x, 0)
 }
 
 /// A logarithm of `x`: `value` if `x` is positive and finite, else what IEEE 754 has there.
@@ -230,27 +254,33 @@ pub(super) fn log_corners(x: f32, value: f32) -> f32 {
 
 /// ln(x / 2^shift) for a positive, finite, normal number.
 #[inline(always)]
-fn log_scaled(x: f32, shift: i32) -> f32 {
+fn log_scaled<F: Fused>(x: f32, shift: i32) -> f32 {
     // The mantissa in [√½, √2): the exponent counts from there.
     let bits = x.to_bits().wrapping_sub(ROOT_HALF);
     let exponent = (bits as i32) >> 23;
     let m = f32::from_bits((bits & 0x007f_ffff) + ROOT_HALF);
     let e = (exponent - shift) as f32;
     let f = m - 1.0;
-    let p = polynomial(f, LOG);
+    let p = polynomial::<F, _>(f, LOG);
     let f2 = f * f;
-    let tail = fma(f2 * f, p, e * LN_2[1]);
-    fma(e, LN_2[0], fma(f2, -0.5, tail) + f)
+    let tail = F::fma(f2 * f, p, e * LN_2[1]);
+    F::fma(e, LN_2[0], F::fma(f2, -0.5, tail) + f)
 }
 
 /// Hyperbolic tangent, a quotient of polynomials.
 #[inline(always)]
 pub fn tanh(x: f32) -> f32 {
+    tanh_by::<Single>(x)
+}
+
+/// [`tanh`] with its fused operations.
+#[inline(always)]
+pub fn tanh_by<F: Fused>(x: f32) -> f32 {
     // From 9.02 on the result rounds to 1; NaN passes both tests.
     let x = if x < -9.02 { -9.02 } else { x };
     let x = if x > 9.02 { 9.02 } else { x };
     let x2 = x * x;
-    let p = polynomial(x2, TANH_ABOVE);
-    let q = polynomial(x2, TANH_BELOW);
+    let p = polynomial::<F, _>(x2, TANH_ABOVE);
+    let q = polynomial::<F, _>(x2, TANH_BELOW);
     x * p / q
 }

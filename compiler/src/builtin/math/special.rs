@@ -1,6 +1,7 @@
 //! Functions that are no one's standard library: `sigmoid`, `softplus`, `erf`, `normal_from`. The polynomials
 //! are fitted by `scripts/math/fit.py`.
 
+use super::arithmetic::{Fused, Single};
 use super::errors::{OneArgument, one};
 use super::{primary, wide};
 
@@ -42,7 +43,13 @@ pub(in crate::builtin) const ERF_FAR: [f64; 7] = [
 /// The logistic function 1 / (1 + e^-x), from e^-|x|, which does not overflow.
 #[inline(always)]
 pub fn sigmoid(x: f32) -> f32 {
-    let e = primary::exp_of_negative(-x.abs());
+    sigmoid_by::<Single>(x)
+}
+
+/// [`sigmoid`] with its fused operations.
+#[inline(always)]
+pub fn sigmoid_by<F: Fused>(x: f32) -> f32 {
+    let e = primary::exp_of_negative::<F>(-x.abs());
     let num = if x < 0.0 { e } else { 1.0 };
     num / (1.0 + e)
 }
@@ -79,21 +86,33 @@ pub fn erf(x: f32) -> f32 {
 /// bits of `a` count, so that the tails reach to 6.76, and u is never 0.
 #[inline(always)]
 pub fn normal_from(a: u32, b: u32) -> f32 {
+    normal_from_by::<Single>(a, b)
+}
+
+/// [`normal_from`] with its fused operations.
+#[inline(always)]
+pub fn normal_from_by<F: Fused>(a: u32, b: u32) -> f32 {
     const UNIT: f32 = 1.0 / 4_294_967_296.0;
     let u = a as f32 * UNIT + 0.5 * UNIT;
     let angle = (b as i32) as f32 * (std::f32::consts::PI / 2_147_483_648.0);
-    (-2.0 * primary::log_normal(u)).sqrt() * primary::cos_fast(angle)
+    (-2.0 * primary::log_normal::<F>(u)).sqrt() * primary::cos_fast_by::<F>(angle)
 }
 
 /// -ln u with u = (word + ½) / 2^32: from 2^-33 to 22.87. Where u is above 1 - 2^-6, which no `f32` holds to
 /// all places, by the series for 1 - u.
 #[inline(always)]
 pub fn exponential_from(word: u32) -> f32 {
+    exponential_from_by::<Single>(word)
+}
+
+/// [`exponential_from`] with its fused operations.
+#[inline(always)]
+pub fn exponential_from_by<F: Fused>(word: u32) -> f32 {
     const UNIT: f32 = 1.0 / 4_294_967_296.0;
     let u = word as f32 * UNIT + 0.5 * UNIT;
     let v = !word as f32 * UNIT + 0.5 * UNIT;
     let series = v + v * v * (0.5 + v * (1.0 / 3.0 + v * 0.25));
-    let log = -primary::log_normal(u);
+    let log = -primary::log_normal::<F>(u);
     if word >= 0xfc00_0000 { series } else { log }
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{
-    builtin::{BuiltinId, Class, Meaning, Slot, eval},
+    builtin::{BuiltinId, Class, Meaning, Pure, Slot, eval},
     value::{BinaryOp, Type},
 };
 
@@ -46,7 +46,7 @@ fn every_builtin_means_the_same_in_f64() {
                 let args = arguments(pure, ty, seed);
                 let wide: Vec<Value<f64>> =
                     args.iter().map(|arg| arg.map_floats(f64::from)).collect();
-                let (single, double) = ((pure.eval)(&args), f64::apply(pure, &wide));
+                let (single, double) = ((pure.eval)(&args), f64::apply(id, &wide));
                 assert_eq!(single.ty(), double.ty(), "{}", id.row().name);
                 for (a, b) in single.floats().iter().zip(double.floats()) {
                     let (a, name) = (f64::from(*a), id.row().name);

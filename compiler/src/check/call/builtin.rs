@@ -51,7 +51,7 @@ impl Checker<'_> {
         let result = Type::Value(pure.result.resolve(t));
         Ok(match self.values(&ids) {
             Some(values) => {
-                let wide = self.wide(&ids).map(|wide| f64::apply(&pure, &wide));
+                let wide = self.wide(&ids).map(|wide| f64::apply(id, &wide));
                 self.folded(Constant::Value((pure.eval)(&values)), wide, result, span)
             }
             None => self.node(ExprKind::Builtin(id, ids), result, span),

@@ -320,8 +320,7 @@ impl<'a, F: Fn() -> bool, R: Real> Lane<'a, F, R> {
             }
             Expr::Bitcast { to, .. } => self.apply(1, |v| eval::bitcast(*to, v[0])),
             Expr::Builtin(builtin, args) => {
-                let row = builtin.row().pure();
-                self.apply(args.len(), |args| R::apply(row, args));
+                self.apply(args.len(), |args| R::apply(*builtin, args));
             }
             Expr::Call(function, _) => {
                 let value = self.call(&self.program[*function]);

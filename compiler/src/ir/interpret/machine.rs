@@ -293,8 +293,8 @@ pub(crate) fn combined<R: Real>(op: LaneOp, parts: &[Value<R>]) -> Value<R> {
         LaneOp::Product => eval::binary(BinaryOp::Multiply, a, b),
         LaneOp::Any => eval::binary(BinaryOp::Or, a, b),
         LaneOp::All => eval::binary(BinaryOp::And, a, b),
-        LaneOp::Least => R::apply(BuiltinId::MIN.row().pure(), &[a, b]),
-        LaneOp::Most => R::apply(BuiltinId::MAX.row().pure(), &[a, b]),
+        LaneOp::Least => R::apply(BuiltinId::MIN, &[a, b]),
+        LaneOp::Most => R::apply(BuiltinId::MAX, &[a, b]),
     }
 }
 

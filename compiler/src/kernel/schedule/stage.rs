@@ -1,5 +1,6 @@
 //! What a host dispatches of a kernel: its entry points, when, and by how many workgroups.
 
+use super::{Kernel, Schedule};
 use crate::value::{VEC4_WORDS, WORD_BYTES};
 use std::fmt;
 
@@ -78,4 +79,13 @@ impl Scratch {
             + u64::from(self.per_world) * u64::from(agents / members.max(1));
         rows.max(1) * u64::from(VEC4_WORDS) * WORD_BYTES
     }
+}
+
+/// A schedule and its kernel, whose `decisions` say why.
+#[derive(Clone, Debug)]
+pub struct Chosen {
+    /// The schedule.
+    pub schedule: Schedule,
+    /// The kernel.
+    pub kernel: Kernel,
 }

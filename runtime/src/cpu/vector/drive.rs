@@ -3,7 +3,8 @@
 
 use super::{Group, LANES, Machine, Program, Values, kernel::GROUP, program::Stored};
 use crate::cpu::{Cancelled, Control, Progress};
-use rayon::prelude::*;
+use crate::parallel;
+use crate::parallel::*;
 use sim_compiler::manifest::Field;
 use std::{
     ops::Range,
@@ -294,7 +295,7 @@ struct Split {
 
 impl Split {
     fn new(program: &Program, agents: usize, members: usize, jobs: usize) -> Split {
-        let threads = rayon::current_num_threads().div_ceil(jobs);
+        let threads = parallel::current_num_threads().div_ceil(jobs);
         let block = block_size(agents, threads);
         let (group, blocks) = match program.joint {
             false => (block, 1),
@@ -315,7 +316,7 @@ impl Split {
 pub fn work_space(program: &Program, agents: u32, members: u32) -> u64 {
     let split = Split::new(program, agents as usize, members as usize, 1);
     let tasks = (agents as usize).div_ceil(split.task);
-    let threads = rayon::current_num_threads().min(tasks);
+    let threads = parallel::current_num_threads().min(tasks);
     threads as u64 * Group::bytes(program, split.blocks)
 }
 

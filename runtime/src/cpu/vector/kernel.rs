@@ -5,6 +5,7 @@
 //! reassociates floating-point arithmetic, so every instruction set gives the same bits.
 
 use super::isa::Isa;
+use sim_compiler::builtin::math::arithmetic::{self, Fused};
 
 /// Agents of a full block. Measured against 64, 128, 256 and 1,024: smaller blocks pay for dispatching
 /// instructions; larger ones are no faster, and small populations then use fewer cores.
@@ -43,8 +44,9 @@ pub trait Op {
     /// Whether [`Op::apply`] is wrong for some rare first operands. Only for operations with one operand.
     const HAS_RARE: bool = false;
 
-    /// The new value of the destination, whose old value is `d`. Branch-free, so that LLVM can vectorise it.
-    fn apply(d: u32, a: u32, b: u32, c: u32, e: u32) -> u32;
+    /// The new value of the destination, whose old value is `d`. Branch-free, so that LLVM can vectorise it. `F` says
+    /// whether it does.
+    fn apply<F: Fused>(d: u32, a: u32, b: u32, c: u32, e: u32) -> u32;
 
     /// Whether only [`Op::apply_rare`] is right for this operand.
     fn is_rare(_a: u32) -> bool {
@@ -138,6 +140,7 @@ loops!(avx2, avx2_twin, "avx2,fma,bmi1,bmi2,lzcnt,popcnt");
 /// The loop. The references are parameters of the kernel itself, from which LLVM knows that they do not
 /// alias.
 #[inline(always)]
+#[cfg_attr(sim_web, optimize(speed))]
 fn run<O: Op, const SCALARS: u8>(
     d: &mut Lanes,
     a: &Lanes,
@@ -157,7 +160,7 @@ fn run<O: Op, const SCALARS: u8>(
     };
     let count = (call.count & !(GROUP - 1)).min(LANES);
     for lane in 0..count {
-        d.0[lane] = O::apply(
+        d.0[lane] = O::apply::<arithmetic::Lanes>(
             d.0[lane],
             pick(0, a, lane),
             pick(1, b, lane),
@@ -171,11 +174,12 @@ fn run<O: Op, const SCALARS: u8>(
 }
 
 #[inline(always)]
+#[cfg_attr(sim_web, optimize(speed))]
 fn run_twin<S: Op, C: Op>(first: &mut Lanes, second: &mut Lanes, a: &Lanes, count: usize) {
     let count = (count & !(GROUP - 1)).min(LANES);
     for lane in 0..count {
-        first.0[lane] = S::apply(0, a.0[lane], 0, 0, 0);
-        second.0[lane] = C::apply(0, a.0[lane], 0, 0, 0);
+        first.0[lane] = S::apply::<arithmetic::Lanes>(0, a.0[lane], 0, 0, 0);
+        second.0[lane] = C::apply::<arithmetic::Lanes>(0, a.0[lane], 0, 0, 0);
     }
     // The operations have the same rare operands.
     if any_rare::<S>(&a.0[..count]) {

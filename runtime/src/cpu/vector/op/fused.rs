@@ -3,6 +3,7 @@
 
 use super::{Op, Word, choice, first, pairs, table as plain, three, two};
 use crate::cpu::vector::{isa::Isa, kernel::Kernel};
+use sim_compiler::builtin::math::arithmetic::Fused as FusedOperations;
 use std::marker::PhantomData;
 
 /// Arithmetic that may be fused.
@@ -195,8 +196,8 @@ struct Then<P, Q>(PhantomData<(P, Q)>);
 
 impl<P: Op, Q: Op> Op for Then<P, Q> {
     #[inline(always)]
-    fn apply(_: u32, a: u32, b: u32, c: u32, _: u32) -> u32 {
-        Q::apply(0, P::apply(0, a, b, 0, 0), c, 0, 0)
+    fn apply<F: FusedOperations>(_: u32, a: u32, b: u32, c: u32, _: u32) -> u32 {
+        Q::apply::<F>(0, P::apply::<F>(0, a, b, 0, 0), c, 0, 0)
     }
 }
 
@@ -205,8 +206,8 @@ struct From<Q, P>(PhantomData<(Q, P)>);
 
 impl<Q: Op, P: Op> Op for From<Q, P> {
     #[inline(always)]
-    fn apply(_: u32, a: u32, b: u32, c: u32, _: u32) -> u32 {
-        Q::apply(0, c, P::apply(0, a, b, 0, 0), 0, 0)
+    fn apply<F: FusedOperations>(_: u32, a: u32, b: u32, c: u32, _: u32) -> u32 {
+        Q::apply::<F>(0, c, P::apply::<F>(0, a, b, 0, 0), 0, 0)
     }
 }
 
@@ -215,8 +216,14 @@ struct Both<P, Q, R>(PhantomData<(P, Q, R)>);
 
 impl<P: Op, Q: Op, R: Op> Op for Both<P, Q, R> {
     #[inline(always)]
-    fn apply(_: u32, a: u32, b: u32, c: u32, e: u32) -> u32 {
-        R::apply(0, P::apply(0, a, b, 0, 0), Q::apply(0, c, e, 0, 0), 0, 0)
+    fn apply<F: FusedOperations>(_: u32, a: u32, b: u32, c: u32, e: u32) -> u32 {
+        R::apply::<F>(
+            0,
+            P::apply::<F>(0, a, b, 0, 0),
+            Q::apply::<F>(0, c, e, 0, 0),
+            0,
+            0,
+        )
     }
 }
 
@@ -225,8 +232,8 @@ struct Choose<T>(PhantomData<T>);
 
 impl<T: Op> Op for Choose<T> {
     #[inline(always)]
-    fn apply(_: u32, a: u32, b: u32, c: u32, e: u32) -> u32 {
-        if bool::of(T::apply(0, a, b, 0, 0)) {
+    fn apply<F: FusedOperations>(_: u32, a: u32, b: u32, c: u32, e: u32) -> u32 {
+        if bool::of(T::apply::<F>(0, a, b, 0, 0)) {
             c
         } else {
             e
@@ -234,13 +241,13 @@ impl<T: Op> Op for Choose<T> {
     }
 }
 
-/// `F (a P b)`
-struct Finished<F, P>(PhantomData<(F, P)>);
+/// `Q (a P b)`
+struct Finished<Q, P>(PhantomData<(Q, P)>);
 
-impl<F: Op, P: Op> Op for Finished<F, P> {
+impl<Q: Op, P: Op> Op for Finished<Q, P> {
     #[inline(always)]
-    fn apply(_: u32, a: u32, b: u32, _: u32, _: u32) -> u32 {
-        F::apply(0, P::apply(0, a, b, 0, 0), 0, 0, 0)
+    fn apply<F: FusedOperations>(_: u32, a: u32, b: u32, _: u32, _: u32) -> u32 {
+        Q::apply::<F>(0, P::apply::<F>(0, a, b, 0, 0), 0, 0, 0)
     }
 }
 
@@ -249,8 +256,8 @@ struct Update<P>(PhantomData<P>);
 
 impl<P: Op> Op for Update<P> {
     #[inline(always)]
-    fn apply(d: u32, a: u32, _: u32, _: u32, _: u32) -> u32 {
-        P::apply(0, d, a, 0, 0)
+    fn apply<F: FusedOperations>(d: u32, a: u32, _: u32, _: u32, _: u32) -> u32 {
+        P::apply::<F>(0, d, a, 0, 0)
     }
 }
 
@@ -258,7 +265,7 @@ struct Accumulate;
 
 impl Op for Accumulate {
     #[inline(always)]
-    fn apply(d: u32, a: u32, b: u32, _: u32, _: u32) -> u32 {
+    fn apply<F: FusedOperations>(d: u32, a: u32, b: u32, _: u32, _: u32) -> u32 {
         (f32::of(d) + f32::of(a) * f32::of(b)).word()
     }
 }
@@ -267,7 +274,7 @@ struct Deduct;
 
 impl Op for Deduct {
     #[inline(always)]
-    fn apply(d: u32, a: u32, b: u32, _: u32, _: u32) -> u32 {
+    fn apply<F: FusedOperations>(d: u32, a: u32, b: u32, _: u32, _: u32) -> u32 {
         (f32::of(d) - f32::of(a) * f32::of(b)).word()
     }
 }
@@ -276,7 +283,7 @@ struct AccumulateTwo;
 
 impl Op for AccumulateTwo {
     #[inline(always)]
-    fn apply(d: u32, a: u32, b: u32, c: u32, e: u32) -> u32 {
+    fn apply<F: FusedOperations>(d: u32, a: u32, b: u32, c: u32, e: u32) -> u32 {
         (f32::of(d) + f32::of(a) * f32::of(b) + f32::of(c) * f32::of(e)).word()
     }
 }

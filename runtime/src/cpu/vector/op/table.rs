@@ -6,7 +6,11 @@ use crate::cpu::vector::{isa::Isa, kernel::Kernel};
 use sim_compiler::{
     builtin::{
         BuiltinId,
-        math::{self, arithmetic, bits, operator},
+        math::{
+            self,
+            arithmetic::{self, Fused, Single},
+            bits, operator,
+        },
         table,
     },
     ir::Type,
@@ -14,7 +18,7 @@ use sim_compiler::{
 };
 
 /// Declares operations. Each line has the kernels (`one`, `two`, …, see [`super`]), the name, the operands
-/// with their types, and the value. The second list names operations that are written out below, with the
+/// with their types, and the value, in which `F` says how to fuse. The second list names operations that are written out below, with the
 /// number of their operands.
 macro_rules! operations {
     (
@@ -32,7 +36,7 @@ macro_rules! operations {
         $(pub(super) struct $name;
         impl Op for $name {
             #[inline(always)]
-            fn apply(_: u32, a: u32, b: u32, c: u32, e: u32) -> u32 {
+            fn apply<F: Fused>(_: u32, a: u32, b: u32, c: u32, e: u32) -> u32 {
                 let operands = [a, b, c, e];
                 let mut next = 0;
                 $(
@@ -76,7 +80,7 @@ fn scalar<O: Op>([a, b, c, e]: [u32; 4]) -> u32 {
     if O::HAS_RARE && O::is_rare(a) {
         O::apply_rare(a)
     } else {
-        O::apply(0, a, b, c, e)
+        O::apply::<Single>(0, a, b, c, e)
     }
 }
 
@@ -143,7 +147,7 @@ operations! {{
     three ClampI(a: i32, b: i32, c: i32) = arithmetic::clamp_i32(a, b, c);
     three ClampU(a: u32, b: u32, c: u32) = arithmetic::clamp_u32(a, b, c);
     one Floor(a: f32) = arithmetic::floor(a);
-    three Fma(a: f32, b: f32, c: f32) = arithmetic::fma(a, b, c);
+    three Fma(a: f32, b: f32, c: f32) = F::fma(a, b, c);
     one Fract(a: f32) = arithmetic::fract(a);
     right Ldexp(a: f32, b: i32) = arithmetic::ldexp(a, b);
     two MaxF(a: f32, b: f32) = arithmetic::max(a, b);
@@ -161,10 +165,10 @@ operations! {{
     two Step(a: f32, b: f32) = arithmetic::step(a, b);
     one Trunc(a: f32) = arithmetic::trunc(a);
     // Builtins: powers and logarithms.
-    one Exp(a: f32) = math::exp(a);
+    one Exp(a: f32) = math::exp_by::<F>(a);
     one Exp2(a: f32) = math::exp2(a);
-    one InverseSqrt(a: f32) = arithmetic::inverse_sqrt(a);
-    one Log(a: f32) = math::log(a);
+    one InverseSqrt(a: f32) = arithmetic::inverse_sqrt_by::<F>(a);
+    one Log(a: f32) = math::log_by::<F>(a);
     one Log2(a: f32) = math::log2(a);
     two Pow(a: f32, b: f32) = math::pow(a, b);
     one Sqrt(a: f32) = arithmetic::sqrt(a);
@@ -180,7 +184,7 @@ operations! {{
     one Degrees(a: f32) = arithmetic::degrees(a);
     one Radians(a: f32) = arithmetic::radians(a);
     one Sinh(a: f32) = math::sinh(a);
-    one Tanh(a: f32) = math::tanh(a);
+    one Tanh(a: f32) = math::tanh_by::<F>(a);
     // Builtins: activation functions.
     one Erf(a: f32) = math::erf(a);
     one Erfc(a: f32) = math::erfc(a);
@@ -189,7 +193,7 @@ operations! {{
     one NormalCdf(a: f32) = math::normal_cdf(a);
     one NormalQuantile(a: f32) = math::normal_quantile(a);
     one Relu(a: f32) = arithmetic::relu(a);
-    one Sigmoid(a: f32) = math::sigmoid(a);
+    one Sigmoid(a: f32) = math::sigmoid_by::<F>(a);
     one Softplus(a: f32) = math::softplus(a);
     // Builtins: bits.
     one CountLeadingZeros(a: u32) = bits::count_leading_zeros(a);
@@ -204,8 +208,8 @@ operations! {{
     one ReverseBits(a: u32) = bits::reverse_bits(a);
     // Builtins: numbers of random words.
     one Unit(a: u32) = random::unit(a);
-    one ExponentialFrom(a: u32) = math::exponential_from(a);
-    right NormalFrom(a: u32, b: u32) = math::normal_from(a, b);
+    one ExponentialFrom(a: u32) = math::exponential_from_by::<F>(a);
+    right NormalFrom(a: u32, b: u32) = math::normal_from_by::<F>(a, b);
     // Random words of the default generator: the two words of an agent's key, of a step's, and a draw.
     seeds AgentKey0(a: u32, b: u32, c: u32) = random::keyed_hash::agent_key([b, c], a)[0];
     seeds AgentKey1(a: u32, b: u32, c: u32) = random::keyed_hash::agent_key([b, c], a)[1];
@@ -214,7 +218,7 @@ operations! {{
     third Draw(a: u32, b: u32, c: u32) = random::keyed_hash::word([a, b], c);
     third DrawUnit(a: u32, b: u32, c: u32) = random::unit(random::keyed_hash::word([a, b], c));
     last_two DrawNormal(a: u32, b: u32, c: u32, e: u32)
-        = math::normal_from(random::keyed_hash::word([a, b], c), random::keyed_hash::word([a, b], e));
+        = math::normal_from_by::<F>(random::keyed_hash::word([a, b], c), random::keyed_hash::word([a, b], e));
 } {
     one Sin 1;
     one Cos 1;
@@ -327,13 +331,13 @@ pub struct Cos;
 pub(super) struct Tan;
 
 macro_rules! with_long_way {
-    ($name:ident, $short:path, $long:path) => {
+    ($name:ident, $short:expr, $long:path) => {
         impl Op for $name {
             const HAS_RARE: bool = true;
 
             #[inline(always)]
-            fn apply(_: u32, a: u32, _: u32, _: u32, _: u32) -> u32 {
-                $short(f32::of(a)).word()
+            fn apply<F: Fused>(_: u32, a: u32, _: u32, _: u32, _: u32) -> u32 {
+                ($short)(f32::of(a)).word()
             }
 
             #[inline(always)]
@@ -348,8 +352,8 @@ macro_rules! with_long_way {
     };
 }
 
-with_long_way!(Sin, math::sin_fast, math::sin);
-with_long_way!(Cos, math::cos_fast, math::cos);
+with_long_way!(Sin, math::sin_fast_by::<F>, math::sin);
+with_long_way!(Cos, math::cos_fast_by::<F>, math::cos);
 with_long_way!(Tan, math::tan_fast, math::tan);
 
 /// The second operand if the first is true, otherwise the old destination.
@@ -357,7 +361,7 @@ pub(super) struct Blend;
 
 impl Op for Blend {
     #[inline(always)]
-    fn apply(d: u32, a: u32, b: u32, _: u32, _: u32) -> u32 {
+    fn apply<F: Fused>(d: u32, a: u32, b: u32, _: u32, _: u32) -> u32 {
         // By bit operations, since a condition would become a conditional store.
         d ^ ((d ^ b) & a)
     }
@@ -369,7 +373,7 @@ pub(super) struct Philox;
 
 impl Op for Philox {
     #[inline(always)]
-    fn apply(d: u32, a: u32, b: u32, c: u32, e: u32) -> u32 {
+    fn apply<F: Fused>(d: u32, a: u32, b: u32, c: u32, e: u32) -> u32 {
         random::philox::word([b, c, a, d], e)
     }
 }

@@ -2,6 +2,7 @@
 //! the results likewise.
 
 use super::{Op, Plain, table as plain};
+use sim_compiler::builtin::math::arithmetic::Lanes;
 
 /// Combines the words of rows of equal length, which fill `words`, and leaves one word per row at its front.
 /// The second list is work space of the same length.
@@ -44,7 +45,7 @@ fn combine<O: Op>(words: &mut Vec<u32>, space: &mut Vec<u32>, mut row: usize) {
                 *to = last;
             }
             for (to, pair) in to.iter_mut().zip(pairs) {
-                *to = O::apply(0, pair[0], pair[1], 0, 0);
+                *to = O::apply::<Lanes>(0, pair[0], pair[1], 0, 0);
             }
         }
         count = count / row * next;
