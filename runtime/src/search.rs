@@ -4,8 +4,8 @@
 //! [`Searching`] alternates between two parts: the `evaluate::Evaluator` gives genomes their scores, and a
 //! `Strategy` gives scores the next genomes. Between both lie [`Trials`], the runs that give a generation its
 //! scores: [`Searching::advance`] runs them here, and a caller who asks for them runs them where they like.
-//! Today both parts meet on the host; a strategy whose operators are kernels replaces the second part and what
-//! lies between.
+//! Today both parts meet on the host; a strategy whose operators are kernels replaces the second part and
+//! what lies between.
 
 mod archive;
 mod cma_es;
