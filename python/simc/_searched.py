@@ -19,7 +19,6 @@ from ._shards import Device, Launch, Shard, _aligned, _prepared, inputs_of, laun
 from ._simc import NativeSearch, fitness
 from .errors import RunError
 
-
 _PER_SLOT = 2
 """Shards by default for each that runs at a time: fewer than of a run, since they are short, and
 each costs some milliseconds in each generation."""

@@ -6,8 +6,8 @@
 >>> run.summary()
 
 The population is cut into shards of consecutive agents. Each is a task of Ray, and all together
-have the bits of a run in one process. `sweep` and `search` are those of a model, dealt out. A task that is lost with its process or its machine is
-repeated.
+have the bits of a run in one process. `sweep` and `search` are those of a model, dealt out. A task
+that is lost with its process or its machine is repeated.
 """
 
 from __future__ import annotations
