@@ -95,7 +95,10 @@ fn in_parts(trials: &Trials) -> Vec<f32> {
             ..part(trials, first, last)
         };
         let halves = [half(0, cut), half(cut, trials.seeds.len())];
-        return halves.iter().flat_map(|it| fitness(it, 0).concat()).collect();
+        return halves
+            .iter()
+            .flat_map(|it| fitness(it, 0).concat())
+            .collect();
     }
     let half = |first: u32, last: u32| Trials {
         agents: last - first,
@@ -103,7 +106,8 @@ fn in_parts(trials: &Trials) -> Vec<f32> {
     };
     let [before, after] = [half(0, 20), half(20, AGENTS)];
     let both = fitness(&before, 0).into_iter().zip(fitness(&after, 20));
-    both.flat_map(|(before, after)| [before, after].concat()).collect()
+    both.flat_map(|(before, after)| [before, after].concat())
+        .collect()
 }
 
 /// Takes a search to its end.
@@ -183,19 +187,22 @@ fn a_search_says_how_many_values_it_wants() {
         "a search is told 1 values of fitness, and has asked for 0"
     );
     let trials = searching.ask().expect("it asks").expect("it is not done");
-    let message = refused(&mut searching, &vec![1.0; 49]);
+    let message = refused(&mut searching, &[1.0; 49]);
     assert_eq!(
         message,
         "a search is told 49 values of fitness, and has asked for 98"
     );
-    let bad = vec![f32::NAN; 98];
+    let bad = [f32::NAN; 98];
     let error = searching.tell(&bad).expect_err("none has a fitness");
     assert!(matches!(error, Error::NoFitness { candidates: 49, .. }));
     searching.ask().expect("it asks");
     let generation = searching.tell(&in_parts(&trials)).expect("it takes them");
     assert_eq!(generation.map(|it| it.finite), Some(49));
     // Now the best are compared, but nobody tells how.
-    let last = searching.ask().expect("it asks").expect("they are compared");
+    let last = searching
+        .ask()
+        .expect("it asks")
+        .expect("they are compared");
     assert_eq!((last.generation, last.values()), (None, 49));
     assert_eq!(
         refused(&mut searching, &[]),
