@@ -193,6 +193,7 @@ const LAYERS: [(&str, &[&str]); 6] = [
             "derive",
             "optimise",
             "model",
+            "searching",
             "session",
             "tally",
         ],
