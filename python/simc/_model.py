@@ -398,33 +398,28 @@ class Model:
         ``method_settings`` what it takes. ``start`` and ``within`` are a range ``(low, high)`` of
         all genes, or a mapping of inputs to ranges. Everything else is as in `run`.
         """
-        if (maximise is None) == (minimise is None):
-            raise RunError(
-                "search", "`search` takes either `maximise` or `minimise`", 'maximise="reward"'
-            )
-        fitness = maximise if maximise is not None else minimise
-        asked = {
-            "fitness": fitness,
-            "maximise": maximise is not None,
-            "over": _names(over),
-            "method": method,
-            "settings": dict(method_settings or {}),
-            "generations": _count("generations", generations),
-            "target": target,
-            "evaluations": _count("evaluations", evaluations),
-            "common_draws": common_draws,
-            "fixed_draws": fixed_draws,
-            "start": _ranges("start", start),
-            "within": _ranges("within", within),
-            "elites": _count("elites", elites),
-            "search_seed": seed_of(search_seed),
-        }
+        asked = _asked(
+            over=over,
+            maximise=maximise,
+            minimise=minimise,
+            method=method,
+            method_settings=method_settings,
+            generations=generations,
+            target=target,
+            evaluations=evaluations,
+            common_draws=common_draws,
+            fixed_draws=fixed_draws,
+            start=start,
+            within=within,
+            elites=elites,
+            search_seed=search_seed,
+        )
         given = self._given(self.search, values, params, inputs, data)
         settings = _settings(agents, steps, world, first_agent, population, backend, adapter)
         with _shown(progress) as report:
             call = (settings, given, _on_main_thread(), report)
             found = self._native.search(call, seed_of(seed), asked)
-        return Found(str(fitness), found)
+        return Found(asked["fitness"], found)
 
     def warnings(self) -> list[Diagnostic]:
         """What is likely a mistake in the model though it compiles: unused names, conditions that
@@ -546,6 +541,46 @@ def _settings(
     if adapter is not None:
         settings["adapter"] = adapter
     return settings
+
+
+def _asked(
+    *,
+    over: str | Iterable[str],
+    maximise: str | None,
+    minimise: str | None,
+    method: str,
+    method_settings: Mapping[str, Any] | None,
+    generations: int,
+    target: float | None,
+    evaluations: int,
+    common_draws: bool,
+    fixed_draws: bool,
+    start: Range | None,
+    within: Range | None,
+    elites: int,
+    search_seed: int,
+) -> dict[str, Any]:
+    """What a search is asked for, for the native module."""
+    if (maximise is None) == (minimise is None):
+        raise RunError(
+            "search", "`search` takes either `maximise` or `minimise`", 'maximise="reward"'
+        )
+    return {
+        "fitness": maximise if maximise is not None else minimise,
+        "maximise": maximise is not None,
+        "over": _names(over),
+        "method": method,
+        "settings": dict(method_settings or {}),
+        "generations": _count("generations", generations),
+        "target": target,
+        "evaluations": _count("evaluations", evaluations),
+        "common_draws": common_draws,
+        "fixed_draws": fixed_draws,
+        "start": _ranges("start", start),
+        "within": _ranges("within", within),
+        "elites": _count("elites", elites),
+        "search_seed": seed_of(search_seed),
+    }
 
 
 def _shown(progress: bool | Progress) -> AbstractContextManager[Progress | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -18,12 +18,13 @@ from ._parquet import Files
 from ._progress import Progress
 from ._run import Array, Series, Summary, nearest, not_kept
 from ._shards import (
+    Device,
     Job,
     Part,
     ShardReport,
-    SweepJob,
     count_again,
     inputs_of,
+    launch_of,
     shards_of,
     sweep_points,
     work,
@@ -227,16 +228,23 @@ class Wanted:
     threads: int | None
 
 
+def number_of_shards(
+    executor: Executor, agents: int, wanted: int | None, per_slot: int = _PER_SLOT
+) -> int:
+    """The most shards of a population."""
+    if wanted is None:
+        return max(per_slot * executor.slots(), -(-agents // _MOST_AGENTS))
+    if wanted < 1:
+        raise RunError("E0703", f"`shards` is {wanted}, and is at least 1", "shards=8")
+    return wanted
+
+
 def run(executor: Executor, model: Model, wanted: Wanted, given: Mapping[str, Any]) -> ShardedRun:
     """Runs a model in shards."""
     agents = model.agents if wanted.agents is None else _count("agents", wanted.agents)
     if agents is None or agents < 1:
         raise RunError("E0704", "the number of agents is missing", "agents=1_000_000")
-    number = wanted.shards
-    if number is None:
-        number = max(_PER_SLOT * executor.slots(), -(-agents // _MOST_AGENTS))
-    if number < 1:
-        raise RunError("E0703", f"`shards` is {number}, and is at least 1", "shards=8")
+    number = number_of_shards(executor, agents, wanted.shards)
     shards = shards_of(model, agents, wanted.world, number)
     job = _job(model, wanted, given, agents, len(shards))
     own = {name: value for name, value in given.items() if name in model.inputs}
@@ -255,7 +263,10 @@ def run(executor: Executor, model: Model, wanted: Wanted, given: Mapping[str, An
             if report is not None:
                 report(collected.agents * steps, agents * steps)
     parts = collected.in_order()
-    _refuse_mixture(parts)
+    refuse_mixture(
+        Device(each.number, each.node, each.backend, each.adapter, each.driver)
+        for each in (part.report for part in parts)
+    )
     _look_for_files(parts)
     summary = None
     passes = 1
@@ -353,22 +364,11 @@ def sweep(
     progress: bool | Progress,
 ) -> Sweep:
     """Runs a sweep whose points are dealt out in as many tasks."""
-    from . import __version__
-
     points = len(plan.seeds)
     number = min(points, _PER_SLOT * executor.slots() if tasks is None else tasks)
     if number < 1:
         raise RunError("E0703", f"`tasks` is {number}, and is at least 1", "tasks=8")
-    job = SweepJob(
-        source=model.source,
-        name=model.name,
-        options=model._options,
-        version=__version__,
-        settings=settings,
-        fixed=plan.fixed,
-        threads=threads,
-    )
-    shared = executor.share(job)
+    shared = executor.share(launch_of(model, settings, plan.fixed, threads))
     ends = [points * at // number for at in range(number + 1)]
     calls = []
     for first, last in itertools.pairwise(ends):
@@ -433,16 +433,13 @@ class _Collected:
         return [self._parts[number] for number in range(len(self._parts))]
 
 
-def _refuse_mixture(parts: Sequence[Part]) -> None:
+def refuse_mixture(devices: Iterable[Device]) -> None:
     """Refuses results of unlike devices, which differ in the last bits of floats."""
-    seen: dict[tuple[str, str | None, str | None], ShardReport] = {}
-    for part in parts:
-        report = part.report
-        seen.setdefault((report.backend, report.adapter, report.driver), report)
+    seen = {(each.backend, each.adapter, each.driver): each for each in devices}
     if len(seen) > 1:
         one, other = list(seen.values())[:2]
 
-        def said(of: ShardReport) -> str:
+        def said(of: Device) -> str:
             device = f"{of.adapter}, {of.driver}" if of.adapter else of.backend
             return f"shard {of.number} ran on {of.node} ({device})"
 

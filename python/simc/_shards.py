@@ -8,7 +8,7 @@ import socket
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,28 +40,31 @@ class Shard:
     agents: int
 
 
-def shards_of(model: Model, agents: int, world: int | None, wanted: int) -> list[Shard]:
+def shards_of(
+    model: Model, agents: int, world: int | None, wanted: int, *, observed: bool = True
+) -> list[Shard]:
     """Cuts a population into at most so many shards, each of whole worlds.
 
     Where the population is observed, all but the last have a power of two of worlds, or of units:
     what is observed is combined as a tree, which then goes on where the trees of the shards end.
+    ``observed=False`` is for those who leave that aside.
     """
     least = 1
     if model._manifest.has_worlds:
         least = _world(model, agents, world)
-    observed = [each for each in model.series if each.of == "population"]
-    if observed and not model._manifest.has_worlds:
+    series = [each for each in model.series if observed and each.of == "population"]
+    if series and not model._manifest.has_worlds:
         least = UNIT
     pieces = -(-agents // least)
     size = -(-pieces // wanted)
-    if observed:
+    if series:
         size = 1 << (size - 1).bit_length()
     size *= least
     shards = [
         Shard(number, first, min(size, agents - first))
         for number, first in enumerate(range(0, agents, size))
     ]
-    refused = [each for each in observed if each.fold in _WHOLE]
+    refused = [each for each in series if each.fold in _WHOLE]
     if refused and len(shards) > 1:
         raise RunError(
             "shard",
@@ -182,9 +185,20 @@ def inputs_of(
     return parts
 
 
+class Device(NamedTuple):
+    """What ran a shard."""
+
+    number: int
+    """Of the shard."""
+    node: str
+    backend: str
+    adapter: str | None
+    driver: str | None
+
+
 @dataclass(frozen=True)
-class SweepJob:
-    """What is done with some points of a sweep."""
+class Launch:
+    """What all points of a sweep, or all runs of a search, have. It travels to other processes."""
 
     source: str
     name: str
@@ -196,7 +210,24 @@ class SweepJob:
     threads: int | None
 
 
-def sweep_points(job: SweepJob, seeds: Sequence[int], params: Mapping[str, NDArray[Any]]) -> Points:
+def launch_of(
+    model: Model, settings: Mapping[str, Any], fixed: Mapping[str, Any], threads: int | None
+) -> Launch:
+    """A launch of a model by this version of the package."""
+    from . import __version__
+
+    return Launch(
+        source=model.source,
+        name=model.name,
+        options=model._options,
+        version=__version__,
+        settings=settings,
+        fixed=fixed,
+        threads=threads,
+    )
+
+
+def sweep_points(job: Launch, seeds: Sequence[int], params: Mapping[str, NDArray[Any]]) -> Points:
     """Runs some points of a sweep, and computes their statistics."""
     model = _prepared(job)
     call = (dict(job.settings), _aligned(job.fixed), _on_main_thread(), None)
@@ -219,7 +250,7 @@ def _model(source: str, name: str, options: tuple[str, str]) -> Model:
     return Model(source, name=name, generator=generator, math=math)
 
 
-def _prepared(job: Job | SweepJob) -> Model:
+def _prepared(job: Job | Launch) -> Model:
     from . import __version__
 
     if job.version != __version__:

@@ -8,13 +8,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from ._model import Model, _settings, seed_of
+from ._model import Model, Range, _asked, _settings, seed_of
 from ._progress import Progress
+from ._results import Found
+from ._searched import search as _search_sharded
 from ._sharded import ShardedReport, ShardedRun, Wanted
 from ._sharded import run as _run_sharded
 from ._sharded import sweep as _sweep_sharded
@@ -31,7 +33,7 @@ except ImportError as _error:
 
 _distributed: Any = distributed
 
-__all__ = ["ShardReport", "ShardedReport", "ShardedRun", "run", "sweep"]
+__all__ = ["ShardReport", "ShardedReport", "ShardedRun", "run", "search", "sweep"]
 
 
 def run(
@@ -116,6 +118,65 @@ def sweep(
     plan = planned(model, seed if np.ndim(seed) else seed_of(seed), given, zip)
     cluster = _Cluster(client, resources, retries)
     return _sweep_sharded(cluster, model, settings, plan, tasks, None, progress)
+
+
+def search(
+    client: Any,
+    model: Model,
+    over: str | Iterable[str],
+    *,
+    maximise: str | None = None,
+    minimise: str | None = None,
+    method: str = "ga",
+    method_settings: Mapping[str, Any] | None = None,
+    generations: int = 100,
+    target: float | None = None,
+    evaluations: int = 1,
+    common_draws: bool = False,
+    fixed_draws: bool = False,
+    start: Range | None = None,
+    within: Range | None = None,
+    elites: int = 10,
+    search_seed: int = 0,
+    agents: int | None = None,
+    steps: int | None = None,
+    seed: int = 0,
+    backend: str = "cpu",
+    adapter: str | None = None,
+    world: int | None = None,
+    shards: int | None = None,
+    params: Mapping[str, Any] | None = None,
+    inputs: Mapping[str, Any] | None = None,
+    data: Mapping[str, Any] | None = None,
+    resources: Mapping[str, float] | None = None,
+    retries: int = 3,
+    progress: bool | Progress = False,
+    **values: Any,
+) -> Found:
+    """Searches as `Model.search` does, with the candidates of each generation dealt out; see
+    `simc.ray.search`."""
+    asked = _asked(
+        over=over,
+        maximise=maximise,
+        minimise=minimise,
+        method=method,
+        method_settings=method_settings,
+        generations=generations,
+        target=target,
+        evaluations=evaluations,
+        common_draws=common_draws,
+        fixed_draws=fixed_draws,
+        start=start,
+        within=within,
+        elites=elites,
+        search_seed=search_seed,
+    )
+    given = model._given(search, values, params, inputs, data)
+    settings = _settings(agents, steps, world, 0, None, backend, adapter)
+    cluster = _Cluster(client, resources, retries)
+    return _search_sharded(
+        cluster, model, settings, seed_of(seed), asked, given, shards, None, progress
+    )
 
 
 def _same(value: Any) -> Any:

@@ -6,20 +6,22 @@
 >>> run.summary()
 
 The population is cut into shards of consecutive agents. Each is a task of Ray, and all together
-have the bits of a run in one process. A task that is lost with its process or its machine is
-repeated.
+have the bits of a run in one process. `sweep` and `search` are those of a model, dealt out. A task
+that is lost with its process or its machine is repeated.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from ._model import Model, _settings, seed_of
+from ._model import Model, Range, _asked, _settings, seed_of
 from ._progress import Progress
+from ._results import Found
+from ._searched import search as _search_sharded
 from ._sharded import ShardedReport, ShardedRun, Wanted
 from ._sharded import run as _run_sharded
 from ._sharded import sweep as _sweep_sharded
@@ -34,7 +36,7 @@ except ImportError as _error:
 
 _ray: Any = ray
 
-__all__ = ["ShardReport", "ShardedReport", "ShardedRun", "run", "sweep"]
+__all__ = ["ShardReport", "ShardedReport", "ShardedRun", "run", "search", "sweep"]
 
 
 def run(
@@ -138,6 +140,80 @@ def sweep(
     return _sweep_sharded(cluster, model, settings, plan, tasks, max(1, int(cpus)), progress)
 
 
+def search(
+    model: Model,
+    over: str | Iterable[str],
+    *,
+    maximise: str | None = None,
+    minimise: str | None = None,
+    method: str = "ga",
+    method_settings: Mapping[str, Any] | None = None,
+    generations: int = 100,
+    target: float | None = None,
+    evaluations: int = 1,
+    common_draws: bool = False,
+    fixed_draws: bool = False,
+    start: Range | None = None,
+    within: Range | None = None,
+    elites: int = 10,
+    search_seed: int = 0,
+    agents: int | None = None,
+    steps: int | None = None,
+    seed: int = 0,
+    backend: str | None = None,
+    adapter: str | None = None,
+    world: int | None = None,
+    shards: int | None = None,
+    params: Mapping[str, Any] | None = None,
+    inputs: Mapping[str, Any] | None = None,
+    data: Mapping[str, Any] | None = None,
+    cpus: float = 1.0,
+    gpus: float = 0.0,
+    resources: Mapping[str, float] | None = None,
+    retries: int = 3,
+    progress: bool | Progress = False,
+    **values: Any,
+) -> Found:
+    """Searches as `Model.search` does, with the candidates of each generation dealt out.
+
+    Candidates are agents, and ``shards`` is the most parts into which they are cut, by default two
+    for each that runs at a time; with ``common_draws`` each has a run of its own, and those are
+    dealt out. The next genomes are made by the caller, from the fitness of all. ``progress`` counts
+    the agent-steps of all generations. Everything else is as in `run` and `Model.search`.
+    """
+    asked = _asked(
+        over=over,
+        maximise=maximise,
+        minimise=minimise,
+        method=method,
+        method_settings=method_settings,
+        generations=generations,
+        target=target,
+        evaluations=evaluations,
+        common_draws=common_draws,
+        fixed_draws=fixed_draws,
+        start=start,
+        within=within,
+        elites=elites,
+        search_seed=search_seed,
+    )
+    given = model._given(search, values, params, inputs, data)
+    chosen = ("gpu" if gpus else "cpu") if backend is None else backend
+    settings = _settings(agents, steps, world, 0, None, chosen, adapter)
+    cluster = _Cluster(cpus, gpus, resources, retries, chosen)
+    return _search_sharded(
+        cluster,
+        model,
+        settings,
+        seed_of(seed),
+        asked,
+        given,
+        shards,
+        max(1, int(cpus)),
+        progress,
+    )
+
+
 class _Cluster:
     """Functions as tasks of Ray."""
 
@@ -162,6 +238,7 @@ class _Cluster:
             "retry_exceptions": [OSError],
         }
         self._retries = retries
+        self._tasks: dict[Callable[..., Any], Any] = {}
         needs = {"CPU": cpus, "GPU": gpus, **(resources or {})}
         self._needs = {name: amount for name, amount in needs.items() if amount > 0}
         self._slots = self._count_slots()
@@ -204,7 +281,8 @@ class _Cluster:
     def results(
         self, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]
     ) -> Iterator[tuple[int, Any]]:
-        task = _ray.remote(function)
+        # Once: Ray sends each task that is made of a function to all processes.
+        task = self._tasks.setdefault(function, _ray.remote(function))
         places = {}
         for place, call in enumerate(calls):
             name = f"simc {function.__name__} {place}"

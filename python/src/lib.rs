@@ -4,8 +4,8 @@
 //! In the order of their dependencies: `errors` raises exceptions, `interrupt` runs work that Ctrl-C ends,
 //! `values` reads values from Python, `launch` all that a run is given, `arrays` gives arrays to Python,
 //! `report` says how a run was done, `run` is the results, `sweep` those of many runs, `derive` derivatives,
-//! `optimise` fits and searches, `model` a compiled model, `session` a run whose caller takes the steps,
-//! `tally` sums what comes in parts.
+//! `optimise` fits and searches, `model` a compiled model, `searching` a search whose candidates are
+//! evaluated elsewhere, `session` a run whose caller takes the steps, `tally` sums what comes in parts.
 
 mod arrays;
 mod derive;
@@ -16,6 +16,7 @@ mod model;
 mod optimise;
 mod report;
 mod run;
+mod searching;
 mod session;
 mod sweep;
 mod tally;
@@ -30,6 +31,8 @@ mod _simc {
     use crate::model::Native;
     #[pymodule_export]
     use crate::run::NativeRun;
+    #[pymodule_export]
+    use crate::searching::{NativeSearch, fitness};
     #[pymodule_export]
     use crate::session::NativeSession;
     #[pymodule_export]

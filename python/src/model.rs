@@ -16,8 +16,8 @@ use sim_compiler::{
     warnings,
 };
 use sim_runtime::{
-    Control, Differentiated, Error, Manifest, Math, Options, Role, Run, Session, Simulation,
-    Variation, compile_with,
+    Array, Control, Differentiated, Error, Field, Manifest, Math, Options, Report, Role, Run,
+    Scalar, Searching, Session, Simulation, Trials, Variation, compile_with,
 };
 use std::{
     sync::{Mutex, PoisonError},
@@ -270,6 +270,49 @@ impl Native {
         Ok((self.source.clone(), session))
     }
 
+    /// A search that has not begun to run, and the source that its errors show.
+    pub(crate) fn searching(
+        &self,
+        py: Python<'_>,
+        call: &Call<'_>,
+        seed: u64,
+        asked: SearchAsked<'_>,
+    ) -> PyResult<(Source, Searching)> {
+        let search = asked.search()?;
+        let launch = self.borders.launch(&self.source, call)?;
+        let searching = self.with_state(py, call, false, |state, _| {
+            state.prepare(&launch, seed)?;
+            state.simulation.begin_search(&search)
+        })?;
+        Ok((self.source.clone(), searching))
+    }
+
+    /// The fitness of each agent in runs that a search asks for, and the report of the last one.
+    pub(crate) fn fitness(
+        &self,
+        py: Python<'_>,
+        call: &Call<'_>,
+        output: &str,
+        trials: impl FnOnce(u32) -> Trials,
+    ) -> PyResult<(Vec<f32>, Report)> {
+        let launch = self.borders.launch(&self.source, call)?;
+        let agents = launch.settings.agents.or(self.manifest.agents);
+        let trials = trials(agents.unwrap_or(0));
+        self.with_state(py, call, false, |state, control| {
+            state.fitness(&launch, output, &trials, control)
+        })
+    }
+
+    /// What stands by a name.
+    pub(crate) fn border(&self, name: &str) -> PyResult<&(Role, Field)> {
+        self.borders.get(name)
+    }
+
+    /// What errors show.
+    pub(crate) fn source(&self) -> &Source {
+        &self.source
+    }
+
     /// Works with the simulation, while Ctrl-C is heeded.
     fn with_state<T: Send>(
         &self,
@@ -382,6 +425,39 @@ impl State {
         self.prepare(launch, seed)?;
         let of = (asked, launch, seed);
         derive::with_programs(&mut self.programs, &self.simulation, of, control, compute)
+    }
+
+    fn fitness(
+        &mut self,
+        launch: &Launch,
+        output: &str,
+        trials: &Trials,
+        control: &Control<'_>,
+    ) -> Result<(Vec<f32>, Report), Error> {
+        self.prepare(launch, 0)?;
+        // The next launch must not vary this one, which has other inputs than it says.
+        self.last = None;
+        for column in &trials.inputs {
+            // A launch wants a value for each input, also where every run replaces it.
+            let mut shape = vec![trials.agents];
+            shape.extend(column.field.dims());
+            let zeros = vec![0; shape.iter().map(|&length| length as usize).product()];
+            let zeros = Array::shaped(Scalar::F32, zeros, shape);
+            self.simulation.set_input(&column.field.name, zeros)?;
+        }
+        let mut values = Vec::with_capacity(trials.values());
+        let (mut last, mut failed) = (None, None);
+        trials.run(&self.simulation, control, |run| {
+            match run.output::<f32>(output) {
+                Ok(own) => values.extend_from_slice(own),
+                Err(error) => failed = Some(error),
+            }
+            last = Some(run.report().clone());
+        })?;
+        match failed {
+            Some(error) => Err(error),
+            None => Ok((values, last.ok_or(Error::Cancelled)?)),
+        }
     }
 
     /// Gives the simulation all values of a launch.

@@ -44,6 +44,11 @@ impl Given {
         &self.words
     }
 
+    /// The lengths of its dimensions.
+    pub(crate) fn shape(&self) -> &[u32] {
+        &self.shape
+    }
+
     /// Whether it is the same; many values never are.
     pub(crate) fn is_same(&self, other: &Given) -> bool {
         self.words.len() <= MOST_COMPARED

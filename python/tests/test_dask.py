@@ -63,6 +63,20 @@ def test_a_sweep_has_the_bits_of_one_process(client: Any, gbm: simc.Model) -> No
     assert dealt.to_arrow().equals(one.to_arrow())
 
 
+def test_a_search_has_the_bits_of_one_process(client: Any) -> None:
+    model = simc.load(EXAMPLES / "cartpole.sim")
+    given: dict[str, Any] = {"maximise": "reward", "agents": 301, "generations": 4}
+    for more in ({"evaluations": 2}, {"common_draws": True, "agents": 20}):
+        given |= more
+        one = model.search("w1,b1,w2,b2", backend="cpu", **given)
+        dealt = simc.dask.search(client, model, "w1,b1,w2,b2", shards=3, **given)
+        assert (dealt.elites, dealt.history) == (one.elites, one.history)
+        for name, rows in one.columns().items():
+            assert dealt.columns()[name].tobytes() == rows.tobytes()
+    with pytest.raises(simc.UnknownNameError, match="rewrad"):
+        simc.dask.search(client, model, "w1", maximise="rewrad")
+
+
 def test_a_killed_worker_changes_no_bit(client: Any) -> None:
     model = simc.load(EXAMPLES / "lorenz.sim")
     given: dict[str, Any] = {"agents": 400_000, "steps": 1_000}

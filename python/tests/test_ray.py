@@ -8,7 +8,6 @@ import re
 import signal
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +16,12 @@ import pytest
 
 import simc
 
-from .conftest import EXAMPLES
+from .conftest import EXAMPLES, same_bits, workers
 
-ray = pytest.importorskip("ray", reason="needs `pip install ray`")
+pytest.importorskip("ray", reason="needs `pip install ray`")
 pytest.importorskip("pyarrow", reason="needs `pip install pyarrow`")
 
-import simc.ray  # noqa: E402
+import simc.ray
 
 OBSERVED = """
 agents 10_000
@@ -69,26 +68,7 @@ output few = [for k in 0..3: x.y - f32(k)]
 """
 
 
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[None]:
-    # Workers find the package where this process has found it.
-    place = str(Path(simc.__file__).resolve().parents[1])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", place, prepend=os.pathsep)
-        # Two GPUs in name only, by which Ray schedules.
-        ray.init(num_cpus=2, num_gpus=2, include_dashboard=False, log_to_driver=False)
-        yield
-        ray.shutdown()
-
-
 pytestmark = pytest.mark.usefixtures("cluster")
-
-
-def same_bits(one: Any, other: Any) -> bool:
-    one, other = np.asarray(one), np.asarray(other)
-    if one.dtype != other.dtype or one.shape != other.shape:
-        return False
-    return bool(one.tobytes() == other.tobytes())
 
 
 def assert_same_outputs(sharded: simc.ray.ShardedRun, run: simc.Run) -> None:
@@ -297,7 +277,7 @@ def test_a_killed_worker_changes_no_bit() -> None:
 
     def kill() -> None:
         while not killed and not done.is_set():
-            for process in _workers("simc work"):
+            for process in workers("simc work"):
                 os.kill(process, signal.SIGKILL)
                 killed.append(process)
                 return
@@ -324,7 +304,7 @@ def test_a_shard_that_is_lost_each_time_is_an_error() -> None:
 
     def kill() -> None:
         while not done.is_set():
-            for process in _workers("simc work"):
+            for process in workers("simc work"):
                 os.kill(process, signal.SIGKILL)
             time.sleep(0.05)
 
@@ -336,31 +316,6 @@ def test_a_shard_that_is_lost_each_time_is_an_error() -> None:
     finally:
         done.set()
         killer.join()
-
-
-def _workers(title: str) -> list[int]:
-    """The processes below this one that compute a task whose name begins so."""
-    parents: dict[int, int] = {}
-    found = []
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit():
-            continue
-        try:
-            after_name = (entry / "stat").read_text().rpartition(")")[2]
-            parents[int(entry.name)] = int(after_name.split()[1])
-            if (entry / "cmdline").read_bytes().startswith(f"ray::{title}".encode()):
-                found.append(int(entry.name))
-        except OSError:
-            continue
-
-    def is_ours(process: int) -> bool:
-        while process > 1:
-            if process == os.getpid():
-                return True
-            process = parents.get(process, 0)
-        return False
-
-    return [process for process in found if is_ours(process)]
 
 
 def test_errors_of_shards_are_those_of_runs(gbm: simc.Model) -> None:
@@ -440,10 +395,12 @@ def test_shards_run_on_the_gpu_backend() -> None:
 def test_the_code_of_the_page_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     page = EXAMPLES.parent / "docs" / "ray.md"
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "gbm.sim").write_text((EXAMPLES / "gbm.sim").read_text())
+    for model in ("gbm.sim", "cartpole.sim"):
+        (tmp_path / model).write_text((EXAMPLES / model).read_text())
     names: dict[str, Any] = {}
     for block in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL):
         exec(compile(block, str(page), "exec"), names)
     assert names["sweep"].shape == (9, 3)
     assert names["paths"].histograms["price"].counts.sum() > 190_000
     assert names["run"].summary()["call"].count == 200_000
+    assert (names["found"].candidates, len(names["found"].history)) == (512, 10)

@@ -1,7 +1,8 @@
 //! Runs one model repeatedly on command, for the comparison with other systems in `peers/`.
 //!
-//! `bench_worker MODEL.sim FOLDER --agents N --seed N --backend cpu --instruction-set avx2` reads the inputs and
-//! tables of the model from `FOLDER/<name>.npy`, if the files exist. Then it executes the lines of its standard input:
+//! `bench_worker MODEL.sim FOLDER --agents N --seed N --backend cpu --instruction-set avx2` reads the inputs
+//! and tables of the model from `FOLDER/<name>.npy`, if the files exist. Then it executes the lines of its
+//! standard input:
 //!
 //! * `run STEPS` runs the model and answers `seconds S`, the run alone, measured by the runtime;
 //! * `save FOLDER` writes the outputs of the last run as `FOLDER/<name>.npy` and answers `saved`.

@@ -103,7 +103,7 @@ pub use memory::available as available_memory;
 pub use run::{Device, DeviceShare, Parts, Report, Run};
 pub use search::{
     Again, Aim, CmaEs, Crossover, Elite, Found, Generation, Genetic, OpenEs, Optimiser, Range,
-    SavedSearch, Search, SearchEnded, SearchMethod, SearchSeconds, Searching,
+    SavedSearch, Search, SearchEnded, SearchMethod, SearchSeconds, Searching, Trials,
 };
 pub use series::Series;
 pub use shadow::{Compared, Of, Shadow, Verdict};

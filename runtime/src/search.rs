@@ -2,11 +2,14 @@
 //! output is its fitness. A generation is a run of the whole population.
 //!
 //! [`Searching`] alternates between two parts: the `evaluate::Evaluator` gives genomes their scores, and a
-//! `Strategy` gives scores the next genomes. Today both meet on the host; a strategy whose operators are
-//! kernels replaces the second part and what lies between.
+//! `Strategy` gives scores the next genomes. Between both lie [`Trials`], the runs that give a generation its
+//! scores: [`Searching::advance`] runs them here, and a caller who asks for them runs them where they like.
+//! Today both parts meet on the host; a strategy whose operators are kernels replaces the second part and
+//! what lies between.
 
 mod archive;
 mod cma_es;
+mod compare;
 mod draws;
 mod evaluate;
 mod genetic;
@@ -15,11 +18,13 @@ mod open_es;
 mod random;
 mod saved;
 mod searching;
+mod trials;
 
 use crate::{control::Control, error::Error, run::Device, simulation::Simulation, values::Column};
 use genome::Founders;
 pub use saved::SavedSearch;
 pub use searching::Searching;
+pub use trials::Trials;
 
 /// Whether a large or a small fitness is good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

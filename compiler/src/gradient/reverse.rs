@@ -7,9 +7,10 @@
 //! forward and back. So all backends, passes and schedules serve it as any other. Its own steps are segments
 //! of the model's: [`segments`] says which states it keeps, and in which order it takes the steps.
 //!
-//! How a step is turned around: [`straight`] writes it without jumps and calls, [`record`] names all values
-//! and reverses statements, [`loops`] reverses loops, [`adjoint`] has the rules of operations, and [`prune`]
-//! leaves out what nobody reads. What a step stops or leaves out counts as it happened.
+//! How a step is turned around: [`unroll`] writes several steps as one, [`straight`] without jumps and calls,
+//! [`record`] names all values and reverses statements, [`loops`] reverses loops, [`adjoint`] has the rules of
+//! operations, and [`prune`] leaves out what nobody reads. What a step stops or leaves out counts as it
+//! happened.
 
 mod activity;
 mod adjoint;
@@ -19,11 +20,12 @@ mod prune;
 mod record;
 mod segments;
 mod straight;
+mod unroll;
 
 use super::{Direction, Refused, forward, output, refused, variables};
 use crate::{
     Artifact,
-    ir::{Block, Expr, ExprId, Launch, Len, Phase, Program, Type, Value, VarId, VarKind, cost},
+    ir::{Block, Expr, ExprId, Launch, Len, Phase, Program, Value, VarId, VarKind, cost},
     manifest::{Field, Manifest, Scalar},
     passes,
     random::{FINISH_STEP, INIT_STEP},
@@ -81,48 +83,36 @@ pub fn reverse(
     }
     let lowered = &lowered;
     let mut source = lowered.clone();
-    let of_phase = lowered.phases.first().map(|phase| phase.body.clone());
-    let (init, _) = straight::straightened(lowered, &mut source, &lowered.init);
-    let (step, stopped) =
-        straight::straightened(lowered, &mut source, &of_phase.unwrap_or_default());
-    let (finish, _) = straight::straightened(lowered, &mut source, &lowered.finish);
-    // Each place where the statements of a step are written has names of its own in their place.
-    let number = source.add_name("step", Type::I32);
-    let random = source.add_name("random_step", Type::U32);
+    let init = straight::straightened(lowered, &mut source, &lowered.init, None);
+    let finish = straight::straightened(lowered, &mut source, &lowered.finish, None);
     draw_in(&mut source, &init, Expr::Literal(Value::U32(INIT_STEP)));
     draw_in(&mut source, &finish, Expr::Literal(Value::U32(FINISH_STEP)));
-    draw_in(&mut source, &step, Expr::Read(random));
-    for id in nodes(&source, &step) {
-        if source[id] == Expr::Launch(Launch::Step) {
-            source[id] = Expr::Read(number);
-        }
-    }
+    let run = unroll::unrolled(lowered, &mut source, steps);
+    let finish = [run.rest, finish].concat();
     let prologue = &lowered.prologue;
-    let [init, step, finish] = [init, step, finish].map(|block| [prologue.clone(), block].concat());
+    let [init, finish] = [init, finish].map(|block| [prologue.clone(), block].concat());
     let by_vars: Vec<VarId> = by.iter().map(|(_, var)| *var).collect();
     let model = Model {
         artifact,
-        active: activity::active(&source, &[&init, &step, &finish], &by_vars, &[wanted]),
+        active: activity::active(
+            &source,
+            &[&init, &run.steps.block, &finish],
+            &by_vars,
+            &[wanted],
+        ),
         wanted: (wanted, place),
         init,
         finish,
-        steps: Steps {
-            block: step,
-            stopped,
-            number,
-            random,
-        },
+        steps: run.steps,
         source,
         by,
     };
-    // Each further level of segments takes another run forward, and less memory.
-    let mut levels = 2;
+    let mut cut = Cut::new(run.count, steps);
     loop {
-        let cut = Cut::new(steps, levels);
         match model.program(cut) {
+            Err(NotMade::TooLarge(refused)) => cut = cut.finer().ok_or(refused)?,
+            Err(NotMade::Refused(refused)) => return Err(refused),
             Ok(found) => return Ok(found),
-            Err(NotMade::TooLarge(_)) if cut.can_be_finer() => levels += 1,
-            Err(NotMade::Refused(refused) | NotMade::TooLarge(refused)) => return Err(refused),
         }
     }
 }

@@ -1,20 +1,18 @@
 //! The fitness of a population.
 
-use super::{Aim, Search, draws::Draws, genome::Layout};
+use super::{Aim, Search, draws::Draws, genome::Layout, trials::Trials};
 use crate::{
-    array::Array,
     control::Control,
     error::{Error, Role},
     field::unknown,
-    run::{Device, Run},
+    run::Device,
     simulation::Simulation,
-    variation::Variation,
 };
 use sim_compiler::manifest::{Field, Manifest, Scalar, describe};
 use std::sync::OnceLock;
 
-/// Runs that are prepared at a time, where each candidate has a run of its own.
-const RUNS: usize = 1024;
+/// Most values of fitness that are asked for at a time, beyond those of one run.
+const MOST_VALUES: usize = 1 << 24;
 /// The numbers of seeds for the comparison of the best begin here, beyond those of generations.
 const LAST: u32 = u32::MAX;
 
@@ -25,6 +23,7 @@ pub(super) struct Evaluator {
     draws: Draws,
     fitness: Field,
     aim: Aim,
+    /// Runs of a generation; with common draws, agents of the run of each candidate.
     runs: u32,
     common: bool,
     fixed: bool,
@@ -61,12 +60,10 @@ impl Evaluator {
         if search.common_draws {
             own.set_agents(runs);
         }
-        for (name, array) in layout.arrays(
-            &vec![0.0; own.agent_count()? as usize * layout.genes],
-            own.agent_count()?,
-        ) {
+        for part in &layout.parts {
             // A launch wants a value for each input, also where every run replaces it.
-            own.set_input(&name, array)?;
+            let agents = own.agent_count()?;
+            own.set_input(&part.field.name, part.zeros(agents))?;
         }
         Ok(Evaluator {
             simulation: own,
@@ -97,23 +94,126 @@ impl Evaluator {
         u64::from(self.agents) * u64::from(self.runs)
     }
 
-    /// The score of each candidate of a generation: the mean of its fitness, larger is better; negative
-    /// infinity if that is no finite number.
+    /// Whether each candidate has runs of its own.
+    pub(super) fn is_apart(&self) -> bool {
+        self.common
+    }
+
+    /// The runs of a generation that are asked for next, after `done` ones.
+    pub(super) fn trials(&self, generation: u32, genomes: &[f32], done: usize) -> Trials {
+        let runs = done..done + self.next(done);
+        let genes = self.layout.genes;
+        match self.common {
+            true => {
+                let own = &genomes[runs.start * genes..runs.end * genes];
+                self.of(
+                    Some(generation),
+                    own,
+                    vec![self.seed(generation, 0); runs.len()],
+                )
+            }
+            false => {
+                let seeds = runs.map(|run| self.seed(generation, run as u32));
+                self.of(Some(generation), genomes, seeds.collect())
+            }
+        }
+    }
+
+    /// A round of the comparison of a few candidates.
+    pub(super) fn comparison(&self, round: u32, genomes: &[f32], count: usize) -> Trials {
+        let seed = self.seed(LAST, round);
+        if self.common {
+            return self.of(None, genomes, vec![seed; count]);
+        }
+        let genes = self.layout.genes;
+        let mut all = Vec::with_capacity(self.agents as usize * genes);
+        for agent in 0..self.agents as usize {
+            let k = self.candidate(agent, count);
+            all.extend_from_slice(&genomes[k * genes..(k + 1) * genes]);
+        }
+        self.of(None, &all, vec![seed])
+    }
+
+    /// The most rounds of that: with fewer than about 30 values the standard error is itself a guess.
+    pub(super) fn rounds(&self, count: usize) -> u32 {
+        match self.common {
+            true => 32_u32.div_ceil(self.runs),
+            false => (32 * count).div_ceil(self.agents as usize).max(2) as u32,
+        }
+    }
+
+    /// The values of fitness that a round gives.
+    pub(super) fn values_of_round(&self, count: usize) -> usize {
+        match self.common {
+            true => count * self.runs as usize,
+            false => self.agents as usize,
+        }
+    }
+
+    fn of(&self, generation: Option<u32>, genomes: &[f32], seeds: Vec<u64>) -> Trials {
+        Trials {
+            generation,
+            agents: self.agents_of_run(),
+            seeds,
+            apart: self.common,
+            inputs: self.layout.columns(genomes),
+        }
+    }
+
+    fn agents_of_run(&self) -> u32 {
+        match self.common {
+            true => self.runs,
+            false => self.agents,
+        }
+    }
+
+    fn runs_of_generation(&self) -> usize {
+        match self.common {
+            true => self.agents as usize,
+            false => self.runs as usize,
+        }
+    }
+
+    /// How many runs of a generation are asked for after `done` ones: none after the last.
+    fn next(&self, done: usize) -> usize {
+        let most = MOST_VALUES / self.agents_of_run() as usize;
+        (self.runs_of_generation() - done).min(most.max(1))
+    }
+
+    /// Which of `count` candidates has a value, counted from the first of a run.
+    pub(super) fn candidate(&self, value: usize, count: usize) -> usize {
+        match self.common {
+            true => value / self.runs as usize,
+            false => value % count,
+        }
+    }
+
+    /// Adds the fitness of the next runs of a generation to the sums of its candidates. Gives the number of
+    /// runs that are done then; none if they were the last.
     ///
     /// # Errors
-    /// Those of a run.
-    pub(super) fn scores(
+    /// [`Error::SearchSetting`]
+    pub(super) fn add(
         &self,
-        generation: u32,
-        genomes: &[f32],
-        control: &Control<'_>,
-    ) -> Result<Vec<f64>, Error> {
-        let sums = match self.common {
-            true => self.each_alone(generation, genomes, self.runs, control)?,
-            false => self.together(generation, genomes, control)?,
-        };
-        let score = |sum: f64| self.score(sum / f64::from(self.runs));
-        Ok(sums.into_iter().map(score).collect())
+        values: &[f32],
+        done: usize,
+        sums: &mut [f64],
+    ) -> Result<Option<usize>, Error> {
+        let runs = self.next(done);
+        check_count(values, runs * self.agents_of_run() as usize)?;
+        let first = if self.common { done } else { 0 };
+        for (at, value) in values.iter().enumerate() {
+            sums[first + self.candidate(at, self.agents as usize)] += f64::from(*value);
+        }
+        let done = done + runs;
+        Ok((done < self.runs_of_generation()).then_some(done))
+    }
+
+    /// The score of each candidate, from the sum of its fitness: the mean, larger is better; negative
+    /// infinity if that is no finite number.
+    pub(super) fn scores(&self, sums: &[f64]) -> Vec<f64> {
+        let score = |sum: &f64| self.score(sum / f64::from(self.runs));
+        sums.iter().map(score).collect()
     }
 
     fn score(&self, fitness: f64) -> f64 {
@@ -135,206 +235,39 @@ impl Evaluator {
         }
     }
 
-    /// One run of all candidates per evaluation: the sums of their fitness.
-    fn together(
-        &self,
-        generation: u32,
-        genomes: &[f32],
-        control: &Control<'_>,
-    ) -> Result<Vec<f64>, Error> {
-        let inputs = self.layout.arrays(genomes, self.agents);
-        let variations: Vec<Variation> = (0..self.runs)
-            .map(|number| with(&inputs).seed(self.seed(generation, number)))
-            .collect();
-        let mut sums = vec![0.0; self.agents as usize];
-        let mut failed = None;
-        self.simulation
-            .run_each(&variations, control, |_, run| match self.values(&run) {
-                Ok(values) => {
-                    for (sum, value) in sums.iter_mut().zip(values) {
-                        *sum += f64::from(*value);
-                    }
-                }
-                Err(error) => failed = Some(error),
-            })?;
-        failed.map_or(Ok(sums), Err)
-    }
-
-    /// One run per candidate, of `agents` agents that all have its genome: agent `k` draws the same for all
-    /// candidates.
-    fn each_alone(
-        &self,
-        generation: u32,
-        genomes: &[f32],
-        agents: u32,
-        control: &Control<'_>,
-    ) -> Result<Vec<f64>, Error> {
-        let seed = self.seed(generation, 0);
-        let genes = self.layout.genes;
-        let mut sums = Vec::with_capacity(genomes.len() / genes);
-        let mut failed = None;
-        for part in genomes.chunks(genes * RUNS) {
-            let variations: Vec<Variation> = (part.chunks_exact(genes))
-                .map(|genome| {
-                    let all = genome.repeat(agents as usize);
-                    with(&self.layout.arrays(&all, agents)).seed(seed)
-                })
-                .collect();
-            self.simulation
-                .run_each(&variations, control, |_, run| match self.values(&run) {
-                    Ok(values) => sums.push(values.iter().map(|&it| f64::from(it)).sum()),
-                    Err(error) => failed = Some(error),
-                })?;
-        }
-        failed.map_or(Ok(sums), Err)
-    }
-
-    fn values<'a>(&self, run: &'a Run) -> Result<&'a [f32], Error> {
-        self.device.get_or_init(|| run.report().backend.clone());
-        run.output::<f32>(&self.fitness.name)
-    }
-
-    /// The mean fitness of a few candidates in new draws, and its standard error: a run in which each has an
-    /// equal number of agents, and more of them if these are few and differ.
+    /// The fitness of each agent of each run, here.
     ///
     /// # Errors
     /// Those of a run.
-    pub(super) fn compare(
-        &self,
-        genomes: &[f32],
-        control: &Control<'_>,
-    ) -> Result<Vec<Compared>, Error> {
-        let genes = self.layout.genes;
-        let count = genomes.len() / genes;
-        let mut found = vec![Compared::default(); count];
-        if self.common {
-            return self.compare_alone(genomes, control);
-        }
-        let mut all = Vec::with_capacity(self.agents as usize * genes);
-        for agent in 0..self.agents as usize {
-            let k = agent % count;
-            all.extend_from_slice(&genomes[k * genes..(k + 1) * genes]);
-        }
-        let inputs = self.layout.arrays(&all, self.agents);
-        // With fewer than about 30 values the standard error is itself a guess.
-        let most = (32 * count).div_ceil(self.agents as usize).max(2) as u32;
-        for number in 0..most {
-            let variation = with(&inputs).seed(self.seed(LAST, number));
-            let mut failed = None;
-            self.simulation
-                .run_each(&[variation], control, |_, run| match self.values(&run) {
-                    Ok(values) => {
-                        for (agent, value) in values.iter().enumerate() {
-                            found[agent % count].add((*value).into());
-                        }
-                    }
-                    Err(error) => failed = Some(error),
-                })?;
-            if let Some(error) = failed {
-                return Err(error);
+    pub(super) fn values(&self, trials: &Trials, control: &Control<'_>) -> Result<Vec<f32>, Error> {
+        let mut values = Vec::with_capacity(trials.values());
+        let mut failed = None;
+        trials.run(&self.simulation, control, |run| {
+            self.device.get_or_init(|| run.report().backend.clone());
+            match run.output::<f32>(&self.fitness.name) {
+                Ok(own) => values.extend_from_slice(own),
+                Err(error) => failed = Some(error),
             }
-            // A second run shows whether a candidate that has one agent differs from run to run.
-            if number > 0
-                && found
-                    .iter()
-                    .all(|it| it.least.total_cmp(&it.largest).is_eq())
-            {
-                break;
-            }
-        }
-        Ok(found)
-    }
-
-    /// The same where candidates have the same draws.
-    fn compare_alone(
-        &self,
-        genomes: &[f32],
-        control: &Control<'_>,
-    ) -> Result<Vec<Compared>, Error> {
-        let genes = self.layout.genes;
-        let mut found = vec![Compared::default(); genomes.len() / genes];
-        for number in 0..32_u32.div_ceil(self.runs) {
-            let seed = self.seed(LAST, number);
-            let variations: Vec<Variation> = (genomes.chunks_exact(genes))
-                .map(|genome| {
-                    let all = genome.repeat(self.runs as usize);
-                    with(&self.layout.arrays(&all, self.runs)).seed(seed)
-                })
-                .collect();
-            let mut failed = None;
-            self.simulation
-                .run_each(&variations, control, |candidate, run| {
-                    match self.values(&run) {
-                        Ok(values) => values
-                            .iter()
-                            .for_each(|&it| found[candidate].add(it.into())),
-                        Err(error) => failed = Some(error),
-                    }
-                })?;
-            if let Some(error) = failed {
-                return Err(error);
-            }
-        }
-        Ok(found)
+        })?;
+        failed.map_or(Ok(values), Err)
     }
 }
 
-/// The fitness of one candidate in several draws.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Compared {
-    count: f64,
-    mean: f64,
-    /// The sum of squared deviations: B. P. Welford, Technometrics 4 (1962).
-    squares: f64,
-    least: f64,
-    largest: f64,
-}
-
-impl Default for Compared {
-    fn default() -> Compared {
-        Compared {
-            count: 0.0,
-            mean: 0.0,
-            squares: 0.0,
-            least: f64::INFINITY,
-            largest: f64::NEG_INFINITY,
-        }
+/// Checks the number of values that a search is told.
+///
+/// # Errors
+/// [`Error::SearchSetting`]
+pub(super) fn check_count(values: &[f32], asked: usize) -> Result<(), Error> {
+    match values.len() == asked {
+        true => Ok(()),
+        false => Err(Error::SearchSetting {
+            message: format!(
+                "a search is told {} values of fitness, and has asked for {asked}",
+                values.len()
+            ),
+            help: "tell it one of each agent of each run that it asks for, run by run".to_owned(),
+        }),
     }
-}
-
-impl Compared {
-    fn add(&mut self, value: f64) {
-        self.count += 1.0;
-        let before = value - self.mean;
-        self.mean += before / self.count;
-        self.squares += before * (value - self.mean);
-        self.least = self.least.min(value);
-        self.largest = self.largest.max(value);
-    }
-
-    /// Whether its fitness depends on draws.
-    pub(super) fn is_noisy(&self) -> bool {
-        self.least < self.largest
-    }
-
-    pub(super) fn mean(&self) -> f64 {
-        self.mean
-    }
-
-    pub(super) fn standard_error(&self) -> f64 {
-        (self.squares / (self.count - 1.0).max(1.0) / self.count).sqrt()
-    }
-
-    pub(super) fn count(&self) -> u64 {
-        self.count as u64
-    }
-}
-
-fn with(inputs: &[(String, Array)]) -> Variation {
-    let all = inputs.iter();
-    all.fold(Variation::new(), |variation, (name, array)| {
-        variation.input(name, array.clone())
-    })
 }
 
 fn check_fitness<'a>(manifest: &'a Manifest, name: &str) -> Result<&'a Field, Error> {

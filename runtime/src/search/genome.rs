@@ -14,6 +14,7 @@ use crate::{
     error::{Error, Role},
     field::unknown_of,
     simulation::Simulation,
+    values::Column,
 };
 use rayon::prelude::*;
 use sim_compiler::manifest::{Field, Input, Manifest, Param, Scalar, Source};
@@ -39,6 +40,14 @@ impl Part {
     /// The genes of an input of this width.
     pub(super) fn genes(&self) -> std::ops::Range<usize> {
         self.first..self.first + self.width()
+    }
+
+    /// A value for a launch that is replaced.
+    pub(super) fn zeros(&self, agents: u32) -> Array {
+        let mut shape = vec![agents];
+        shape.extend(self.field.dims());
+        let words = vec![0; agents as usize * self.width()];
+        Array::shaped(Scalar::F32, words, shape)
     }
 }
 
@@ -107,11 +116,12 @@ impl Layout {
         Ok(Layout { parts, genes })
     }
 
-    /// The values of each input, from the genomes of `agents` candidates.
-    pub(super) fn arrays(&self, genomes: &[f32], agents: u32) -> Vec<(String, Array)> {
-        let array = |part: &Part| {
+    /// The values of each input, a row per genome.
+    pub(super) fn columns(&self, genomes: &[f32]) -> Vec<Column> {
+        let count = genomes.len() / self.genes;
+        let column = |part: &Part| {
             let width = part.width();
-            let mut words = vec![0_u32; agents as usize * width];
+            let mut words = vec![0_u32; count * width];
             (words.par_chunks_exact_mut(width))
                 .zip(genomes.par_chunks_exact(self.genes))
                 .for_each(|(words, genome)| {
@@ -119,14 +129,9 @@ impl Layout {
                         *word = value.to_bits();
                     }
                 });
-            let mut shape = vec![agents];
-            shape.extend(part.field.dims());
-            (
-                part.field.name.clone(),
-                Array::shaped(Scalar::F32, words, shape),
-            )
+            Column::new(&part.field, count as u32, words)
         };
-        self.parts.iter().map(array).collect()
+        self.parts.iter().map(column).collect()
     }
 
     /// Moves genes into the ranges that they are kept in.
@@ -217,12 +222,8 @@ impl Founders {
         let mut simulation = simulation.with_outputs();
         for part in &layout.parts {
             // A launch wants a value for each input; a range replaces it.
-            let name = &part.field.name;
             if part.from.is_some() && part.source == Source::Required {
-                let mut shape = vec![agents];
-                shape.extend(part.field.dims());
-                let words = vec![0; agents as usize * part.width()];
-                simulation.set_input(name, Array::shaped(Scalar::F32, words, shape))?;
+                simulation.set_input(&part.field.name, part.zeros(agents))?;
             }
         }
         Ok(Founders {

@@ -3,15 +3,17 @@
 use super::{
     Again, Aim, Elite, Found, Generation, Search, SearchEnded, SearchMethod, SearchSeconds,
     Strategy,
-    archive::Archive,
+    archive::{Archive, Kept},
     cma_es::CmaEsState,
+    compare::Comparison,
     draws::Draws,
-    evaluate::{Compared, Evaluator},
+    evaluate::{Evaluator, check_count},
     genetic::GeneticState,
     genome::{Founders, Layout},
     open_es::OpenEsState,
     random::Random,
     saved::Bound,
+    trials::Trials,
 };
 use crate::{
     clock::Stopwatch, control::Control, error::Error, simulation::Simulation, values::Column,
@@ -38,6 +40,19 @@ pub struct Searching {
     agents: u32,
     /// What a saved search is bound to.
     pub(super) bound: Bound,
+    /// The generation that is evaluated now.
+    trying: Option<Trying>,
+    /// The best in new draws, after the last generation.
+    comparison: Option<Comparison>,
+}
+
+/// A generation of which some runs are done.
+struct Trying {
+    /// So many.
+    done: usize,
+    /// The sum of the fitness of each candidate in them.
+    sums: Vec<f64>,
+    since: Stopwatch,
 }
 
 impl std::fmt::Debug for Searching {
@@ -83,6 +98,8 @@ impl Simulation {
             seconds: SearchSeconds::default(),
             genomes: first,
             agents,
+            trying: None,
+            comparison: None,
         })
     }
 }
@@ -100,8 +117,12 @@ impl Searching {
 
     /// The inputs of the search and the output that is the fitness: the columns of [`Found::columns`].
     pub fn fields(&self) -> Vec<&Field> {
-        let inputs = self.layout.parts.iter().map(|part| &part.field);
-        inputs.chain([self.evaluator.output()]).collect()
+        self.inputs().chain([self.evaluator.output()]).collect()
+    }
+
+    /// The inputs of the search.
+    pub fn inputs(&self) -> impl Iterator<Item = &Field> {
+        self.layout.parts.iter().map(|part| &part.field)
     }
 
     /// What is searched, and how.
@@ -135,31 +156,127 @@ impl Searching {
 
     /// Evaluates one generation.
     ///
-    /// # Errors [`Error::NoFitness`] in the first one, [`Error::Cancelled`], after which the search is as it
-    /// was before the generation, and any error of a run.
+    /// # Errors
+    /// [`Error::NoFitness`] in the first one, [`Error::Cancelled`], after which the search is as it was
+    /// before the generation, and any error of a run.
     pub fn advance(&mut self, control: &Control<'_>) -> Result<Generation, Error> {
-        let number = self.generation();
-        let started = Stopwatch::start();
         control.check()?;
-        self.strategy
-            .ask(number, &self.founders, &mut self.genomes)?;
-        self.layout.confine(&mut self.genomes);
-        let asked = started.seconds();
-        let scores = self.evaluator.scores(number, &self.genomes, control)?;
-        let evaluated = started.seconds();
-        self.seconds.evaluate += evaluated - asked;
+        loop {
+            let trials = self.ask_generation()?;
+            let values = self.evaluator.values(&trials, control);
+            let values = values.inspect_err(|_| self.trying = None)?;
+            if let Some(generation) = self.tell(&values)? {
+                return Ok(generation);
+            }
+        }
+    }
+
+    /// The runs whose fitness is wanted next, for a caller who evaluates candidates elsewhere; the same ones
+    /// until [`Searching::tell`] has taken it. After the last generation they compare the best in new draws,
+    /// and then there are none: [`Searching::found`] has the result.
+    ///
+    /// ```
+    /// use sim_runtime::{Control, Search, Simulation};
+    ///
+    /// let simulation = Simulation::compile("agents 50 input x ~ normal() output f = -x * x")?;
+    /// let search = Search { generations: 20, ..Search::new("f", &["x"]) };
+    /// let mut searching = simulation.begin_search(&search)?;
+    /// while let Some(trials) = searching.ask()? {
+    ///     let mut fitness = Vec::new();
+    ///     trials.run(&simulation, &Control::default(), |run| {
+    ///         fitness.extend_from_slice(run.output::<f32>("f").unwrap());
+    ///     })?;
+    ///     searching.tell(&fitness)?;
+    /// }
+    /// assert!(searching.found()?.elites[0].fitness > -1e-3);
+    /// # Ok::<(), sim_runtime::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of a launch.
+    pub fn ask(&mut self) -> Result<Option<Trials>, Error> {
+        match self.is_done() {
+            true => Ok(self.ask_comparison()),
+            false => self.ask_generation().map(Some),
+        }
+    }
+
+    fn ask_generation(&mut self) -> Result<Trials, Error> {
+        let number = self.generation();
+        self.comparison = None;
+        if self.trying.is_none() {
+            let started = Stopwatch::start();
+            self.strategy
+                .ask(number, &self.founders, &mut self.genomes)?;
+            self.layout.confine(&mut self.genomes);
+            self.seconds.vary += started.seconds();
+            self.trying = Some(Trying {
+                done: 0,
+                sums: vec![0.0; self.agents as usize],
+                since: Stopwatch::start(),
+            });
+        }
+        let done = self.trying.as_ref().map_or(0, |trying| trying.done);
+        Ok(self.evaluator.trials(number, &self.genomes, done))
+    }
+
+    fn ask_comparison(&mut self) -> Option<Trials> {
+        let kept = self.kept();
+        let begin = || {
+            let genomes = kept.iter().flat_map(|kept| &kept.genome).copied();
+            Comparison::new(genomes.collect(), kept.len())
+        };
+        if self.comparison.is_none() {
+            self.comparison = Some(begin());
+        }
+        self.comparison.as_ref()?.trials(&self.evaluator)
+    }
+
+    /// Takes the fitness in the runs that [`Searching::ask`] gave: of each run of each agent, run by run. The
+    /// generation, if they were its last ones.
+    ///
+    /// # Errors
+    /// [`Error::SearchSetting`] for more or fewer values, [`Error::NoFitness`] in the first generation.
+    pub fn tell(&mut self, values: &[f32]) -> Result<Option<Generation>, Error> {
+        if let Some(trying) = &mut self.trying {
+            if let Some(done) = self.evaluator.add(values, trying.done, &mut trying.sums)? {
+                trying.done = done;
+                return Ok(None);
+            }
+            self.seconds.evaluate += trying.since.seconds();
+            let scores = self.evaluator.scores(&trying.sums);
+            self.trying = None;
+            return self.learn(&scores).map(Some);
+        }
+        match &mut self.comparison {
+            Some(comparison) => comparison.take(&self.evaluator, values)?,
+            None => check_count(values, 0)?,
+        }
+        Ok(None)
+    }
+
+    /// Takes the scores of a generation.
+    fn learn(&mut self, scores: &[f64]) -> Result<Generation, Error> {
+        let started = Stopwatch::start();
+        let number = self.generation();
         if number == 0 && !scores.iter().any(|score| score.is_finite()) {
             return Err(Error::NoFitness {
                 name: self.search.fitness.clone(),
                 candidates: self.agents,
             });
         }
-        self.strategy.tell(number, &self.genomes, &scores);
-        self.archive.take(number, &self.genomes, &scores);
-        let generation = self.seen(number, &scores);
+        self.strategy.tell(number, &self.genomes, scores);
+        self.archive.take(number, &self.genomes, scores);
+        let generation = self.seen(number, scores);
         self.history.push(generation);
-        self.seconds.vary += asked + started.seconds() - evaluated;
+        self.seconds.vary += started.seconds();
         Ok(generation)
+    }
+
+    /// The best so far, of which each gets an agent when they are compared.
+    fn kept(&self) -> &[Kept] {
+        let kept = &self.archive.kept;
+        &kept[..kept.len().min(self.agents as usize)]
     }
 
     fn seen(&self, number: u32, scores: &[f64]) -> Generation {
@@ -194,7 +311,25 @@ impl Searching {
     ///
     /// # Errors
     /// [`Error::Cancelled`] if there was no generation.
-    pub fn finish(self, control: &Control<'_>) -> Result<Found, Error> {
+    pub fn finish(mut self, control: &Control<'_>) -> Result<Found, Error> {
+        while self.is_done()
+            && let Some(trials) = self.ask_comparison()
+        {
+            // What was found is not lost if this run fails.
+            let Ok(values) = self.evaluator.values(&trials, control) else {
+                break;
+            };
+            self.tell(&values)?;
+        }
+        self.found()
+    }
+
+    /// The result so far, without any run: the best are compared in new draws only if the runs for it, which
+    /// [`Searching::ask`] gives last, are done.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`] if there was no generation.
+    pub fn found(&self) -> Result<Found, Error> {
         if self.history.is_empty() {
             return Err(Error::Cancelled);
         }
@@ -203,23 +338,15 @@ impl Searching {
             (false, true) => SearchEnded::Generations,
             (false, false) => SearchEnded::Interrupted,
         };
-        let mut kept = &self.archive.kept[..];
-        kept = &kept[..kept.len().min(self.agents as usize)];
-        let genomes: Vec<f32> = kept.iter().flat_map(|kept| &kept.genome).copied().collect();
-        let is_interrupted = ended == SearchEnded::Interrupted;
-        let compared = match is_interrupted {
-            true => None,
-            // What was found is not lost if this run fails.
-            false => self.evaluator.compare(&genomes, control).ok(),
-        };
-        let compared = compared.filter(|all| all.iter().any(Compared::is_noisy));
+        let kept = self.kept();
+        let compared = self.comparison.as_ref().and_then(Comparison::found);
         let mut elites: Vec<Elite> = (kept.iter().enumerate())
             .map(|(k, kept)| Elite {
                 genome: kept.genome.clone(),
                 fitness: self.shown(kept.score()),
                 count: kept.count,
                 generation: kept.generation,
-                again: compared.as_ref().map(|all| Again {
+                again: compared.map(|all| Again {
                     mean: all[k].mean(),
                     standard_error: all[k].standard_error(),
                     count: all[k].count(),
@@ -240,25 +367,25 @@ impl Searching {
             evaluations: self.evaluator.cost() * u64::from(self.generation()),
             seconds: self.seconds,
             device: self.evaluator.device().cloned(),
-            history: self.history,
+            history: self.history.clone(),
             ended,
         })
     }
 
     fn columns(&self, elites: &[Elite]) -> Vec<Column> {
-        let count = elites.len() as u32;
-        let inputs = self.layout.parts.iter().map(|part| {
-            let genes = elites.iter().flat_map(|elite| &elite.genome[part.genes()]);
-            let words = genes.map(|gene| gene.to_bits()).collect();
-            Column::new(&part.field, count, words)
-        });
+        let genomes: Vec<f32> = (elites.iter())
+            .flat_map(|elite| &elite.genome)
+            .copied()
+            .collect();
+        let mut columns = self.layout.columns(&genomes);
         let fitness = elites.iter().map(|elite| {
             let mean = elite.again.map_or(elite.fitness, |again| again.mean);
             (mean as f32).to_bits()
         });
         let output = self.evaluator.output();
-        let fitness = Column::new(output, count, fitness.collect());
-        inputs.chain([fitness]).collect()
+        let count = elites.len() as u32;
+        columns.push(Column::new(output, count, fitness.collect()));
+        columns
     }
 }
 

@@ -194,6 +194,7 @@ const LAYERS: [(&str, &[&str]); 6] = [
             "derive",
             "optimise",
             "model",
+            "searching",
             "session",
             "tally",
         ],

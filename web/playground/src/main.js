@@ -315,7 +315,7 @@ class Playground {
             await this.#settled();
             if (!this.built) throw new Error("the model has mistakes");
             const name = this.#name();
-            const { program } = await this.compiler.ask("pack", this.built.source);
+            const { program } = await compiler.ask("pack", this.built.source);
             download(`${name}.zip`, await pageOf(name, { ...this.built, program }));
             this.notice("The page is saved: unpack it, and serve the folder with any file server.");
         } catch (error) {

@@ -9,8 +9,8 @@ use std::arch::wasm32::*;
 
 /// `a b + c`, rounded once.
 ///
-/// In `f64` the product is exact, and the sum is rounded. To round it once more is wrong only where it lies in
-/// the middle between two `f32`s: its last 28 bits are then zero.
+/// In `f64` the product is exact, and the sum is rounded. To round it once more is wrong only where it lies
+/// in the middle between two `f32`s: its last 28 bits are then zero.
 #[unsafe(no_mangle)]
 extern "C" fn fused_multiply_add(a: v128, b: v128, c: v128) -> v128 {
     let second = |x| i32x4_shuffle::<2, 3, 2, 3>(x, x);

@@ -1,5 +1,5 @@
-//! The allocator, which remembers that it failed. A module that cannot allocate ends without a message, and its
-//! host wants to know why.
+//! The allocator, which remembers that it failed. A module that cannot allocate ends without a message, and
+//! its host wants to know why.
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},

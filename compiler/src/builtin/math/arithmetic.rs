@@ -84,8 +84,8 @@ impl Fused for Single {
 }
 
 impl Fused for Lanes {
-    /// Among the relaxed vector instructions of WebAssembly is one that processors have fused. LLVM makes it of
-    /// this intrinsic in a vector, and a product and a sum elsewhere.
+    /// Among the relaxed vector instructions of WebAssembly is one that processors have fused. LLVM makes it
+    /// of this intrinsic in a vector, and a product and a sum elsewhere.
     #[cfg(all(sim_web, target_feature = "relaxed-simd"))]
     #[inline(always)]
     fn fma(a: f32, b: f32, c: f32) -> f32 {

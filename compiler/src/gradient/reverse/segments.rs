@@ -9,9 +9,10 @@
 //!   the table, and turned around.
 //!
 //! So a run of `n` steps has about `2 √n` states in an agent's memory, and takes three runs forward and one
-//! backwards. Where that does not fit, segments are cut again ([`Cut`]): `k` levels have some `k n^(1/k)`
-//! states, and take `k + 1` runs forward. Of states, those are kept that the way back depends on, and in the
-//! table are those that it reads.
+//! backwards. A run that has so few steps is one segment, and takes two runs forward. Where that does not
+//! fit, segments are cut again ([`Cut`]): `k` levels have some `k n^(1/k)` states, and take `k + 1` runs
+//! forward. Of states, those are kept that the way back depends on, and in the table are those that it reads.
+//! Steps are those of [`super::unroll`], of which each is several of the model's.
 //!
 //! The way back is taken without guards ([`super::adjoint`]), and once more with them where that gave NaN.
 //!
@@ -45,7 +46,20 @@ pub(super) struct Cut {
 }
 
 impl Cut {
-    pub(super) fn new(steps: u32, levels: u32) -> Cut {
+    /// A run of so many steps, each of which may be several of the model's steps: one segment if it has no
+    /// more than two roots of these, else segments of about the root.
+    pub(super) fn new(steps: u32, of_model: u32) -> Cut {
+        match u64::from(steps).pow(2) <= 4 * u64::from(of_model) {
+            true => Cut {
+                steps,
+                levels: 2,
+                parts: steps.max(1),
+            },
+            false => Cut::of_levels(steps, 2),
+        }
+    }
+
+    fn of_levels(steps: u32, levels: u32) -> Cut {
         let enough = |parts: &u32| parts.checked_pow(levels).is_none_or(|most| most >= steps);
         let parts = (1..=steps.max(1)).find(enough).unwrap_or(1);
         Cut {
@@ -55,9 +69,13 @@ impl Cut {
         }
     }
 
-    /// May a cut of more levels need less memory?
-    pub(super) fn can_be_finer(self) -> bool {
-        self.parts > 2
+    /// A cut that needs less memory and takes another run forward, if there may be one.
+    pub(super) fn finer(self) -> Option<Cut> {
+        let levels = match self.segments() {
+            1 => self.levels,
+            _ => self.levels + 1,
+        };
+        (self.parts > 2).then(|| Cut::of_levels(self.steps, levels))
     }
 
     /// The steps of a segment of a level: 0 for the smallest ones.

@@ -15,29 +15,43 @@ use crate::{
 };
 use std::collections::{BTreeSet, HashMap};
 
-/// Writes a block of the program out. Returns it, and the flag that says that the agent stopped, if it may.
+/// A flag that says that the agent stopped, if it may.
+pub(super) fn flag_of_stops(program: &mut Program, block: &[Stmt]) -> Option<VarId> {
+    let stops = any_statement(block, &|stmt| matches!(stmt, Stmt::Stop));
+    stops.then(|| local(program, "stopped", Type::Bool))
+}
+
+fn local(program: &mut Program, name: &str, ty: Type) -> VarId {
+    program.add_var(Var {
+        name: name.to_owned(),
+        doc: String::new(),
+        ty,
+        len: Len::One,
+        kind: VarKind::Local,
+        word: 0,
+        span: Span::default(),
+    })
+}
+
+/// Writes a block of the program out, where `stop` sets the flag.
 pub(super) fn straightened(
     source: &Program,
     into: &mut Program,
     block: &Block,
-) -> (Block, Option<VarId>) {
+    stopped: Option<VarId>,
+) -> Block {
     let mut straight = Straight {
         source,
         program: into,
         written: written(source),
     };
-    let stops = any_statement(block, &|stmt| matches!(stmt, Stmt::Stop));
-    let stopped = stops.then(|| straight.local("stopped", Type::Bool));
     let jumps = Jumps {
         stopped,
         ..Jumps::default()
     };
     let mut out = Vec::new();
-    if let Some(flag) = stopped {
-        straight.declare(flag, &mut out);
-    }
     straight.block(block.clone(), jumps, &mut out);
-    (out, stopped)
+    out
 }
 
 /// The flags that jumps set, as they are named at a place.
@@ -85,15 +99,7 @@ impl Straight<'_> {
     }
 
     fn local(&mut self, name: &str, ty: Type) -> VarId {
-        self.program.add_var(Var {
-            name: name.to_owned(),
-            doc: String::new(),
-            ty,
-            len: Len::One,
-            kind: VarKind::Local,
-            word: 0,
-            span: Span::default(),
-        })
+        local(self.program, name, ty)
     }
 
     /// Declares a variable with zeros.
