@@ -197,7 +197,8 @@ fn adapters_are_listed_and_chosen_by_name() {
     let name = listed
         .lines()
         .nth(1)
-        .and_then(|line| line.split("  ").filter(|cell| !cell.is_empty()).nth(1));
+        .and_then(|line| line.split("  ").filter(|cell| !cell.is_empty()).nth(1))
+        .map(str::trim);
     let name = name.expect("a line has a name").to_uppercase();
     let said = place.good(&["run", "plain.sim", "--adapter", &name, "--json"]);
     let found: serde_json::Value = serde_json::from_str(&said.out).expect("it is JSON");
