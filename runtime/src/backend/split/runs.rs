@@ -13,6 +13,7 @@ use crate::{
 };
 use std::{
     collections::BTreeMap,
+    iter,
     ops::Range,
     sync::{
         Condvar, Mutex, PoisonError,
@@ -83,7 +84,7 @@ impl SplitBackend {
         let (count, runs) = (self.members.len(), batch.runs as u32);
         let desk = Desk {
             state: Mutex::new(State {
-                open: vec![0..runs],
+                open: iter::once(0..runs).collect(),
                 busy: vec![0; count],
                 weights: self.weights(),
                 work: vec![Work::default(); count],

@@ -7,7 +7,7 @@ use sim_compiler::manifest::UNIT;
 const TRIAL: f64 = 0.25;
 /// Rests that are smaller parts of the whole go to whoever comes first.
 const REST: f64 = 1.0 / 32.0;
-/// Times that differ less are equal.
+/// Times that differ less are equal, and so are speeds of devices of one kind.
 const BALANCED: f64 = 1.1;
 /// Runs that take less say nothing about speeds.
 const SHORT: f64 = 2e-3;
@@ -135,11 +135,19 @@ pub(super) fn learn(old: &[Option<f64>], done: &[(f64, f64)], alike: bool) -> Ve
         seconds().fold(f64::INFINITY, f64::min),
         seconds().fold(0.0, f64::max),
     );
-    let is_first = old.iter().any(Option::is_none);
-    if most < SHORT || (most < BALANCED * least && !(is_first && !alike)) {
+    if most < SHORT {
         return old.to_vec();
     }
     let speeds = || timed().map(|(steps, seconds)| steps / seconds.max(1e-9));
+    let slowest = speeds().fold(f64::INFINITY, f64::min);
+    if alike && speeds().fold(0.0, f64::max) < BALANCED * slowest {
+        // Whatever made them differ before is over.
+        return vec![None; old.len()];
+    }
+    let is_known = alike || old.iter().all(Option::is_some);
+    if is_known && most < BALANCED * least {
+        return old.to_vec();
+    }
     let mean = speeds().sum::<f64>() / timed().count().max(1) as f64;
     let learnt = |(old, (steps, seconds)): (&Option<f64>, &(f64, f64))| {
         let now = (*steps > 0.0).then(|| steps / seconds.max(1e-9));
@@ -218,6 +226,8 @@ mod tests {
         );
         let unequal = learn(&none, &[(1e9, 1.0), (1e9, 2.0)], true);
         assert_eq!(unequal, [Some(8.75e8), Some(6.25e8)]);
+        let again = learn(&unequal, &[(5.8e8, 0.58), (4.2e8, 0.42)], true);
+        assert_eq!(again, none, "they are equally fast again");
         let unlike = learn(&none, &[(4e9, 1.0), (1e9, 1.05)], false);
         assert!(unlike[0] > Some(3.9e9) && unlike[1] < Some(1e9));
         assert_eq!(learn(&unlike, &[(4e9, 1.0), (1e9, 1.05)], false), unlike);
