@@ -5,9 +5,9 @@ use std::{fmt, str::FromStr};
 /// The devices that run a simulation together.
 ///
 /// One run is split by agents, and a batch of many runs by runs; each device gets a share that fits its
-/// measured speed. A device that fails hands what it has left to the others. Devices of one kind give the bits
-/// of one of them, whatever their number. Devices of unlike kinds, and GPUs beside the CPU, can differ in the
-/// last bits of floats, so that they work together only if they are named.
+/// measured speed. A device that fails hands what it has left to the others. Devices of one kind give the
+/// bits of one of them, whatever their number. Devices of unlike kinds, and GPUs beside the CPU, can differ
+/// in the last bits of floats, so that they work together only if they are named.
 ///
 /// As text: `all`, a number of devices such as `2`, or a list such as `0,1`, `0,cpu` or `H100,H200`.
 #[derive(Clone, Debug, PartialEq, Eq)]

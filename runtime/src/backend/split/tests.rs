@@ -1,3 +1,5 @@
+//! Several devices that may fail, against one: the vector machine, with faults in front of it.
+
 use super::*;
 use crate::{
     backend::vector::VectorBackend,
