@@ -7,10 +7,10 @@
 //! forward and back. So all backends, passes and schedules serve it as any other. Its own steps are segments
 //! of the model's: [`segments`] says which states it keeps, and in which order it takes the steps.
 //!
-//! How a step is turned around: [`unroll`] writes several steps as one, [`straight`] without jumps and calls,
-//! [`record`] names all values and reverses statements, [`loops`] reverses loops, [`adjoint`] has the rules of
-//! operations, and [`prune`] leaves out what nobody reads. What a step stops or leaves out counts as it
-//! happened.
+//! How a step is turned around: [`unroll`] writes several steps as one, [`straight`] writes them without
+//! jumps and calls, [`record`] names all values and reverses statements, [`loops`] reverses loops,
+//! [`adjoint`] has the rules of operations, and [`prune`] leaves out what nobody reads. What a step stops or
+//! leaves out counts as it happened.
 
 mod activity;
 mod adjoint;

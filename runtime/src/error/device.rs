@@ -156,8 +156,8 @@ macro_rules! with_device_errors {
         help(Some("use `Simulation::run_async`, or run on the CPU".into()))
         after(DropBackend)
 
-    /// A page has no compiler. It brings kernels that were made when it was built, for worlds of one size, and
-    /// this run has worlds of another. The CPU runs worlds of any size.
+    /// A page has no compiler. It brings kernels that were made when it was built, for worlds of one size,
+    /// and this run has worlds of another. The CPU runs worlds of any size.
     E0812 no_prepared_kernel NoPreparedKernel {
         /// Agents of a world.
         members: u32,

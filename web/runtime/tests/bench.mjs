@@ -1,6 +1,6 @@
-// Times a model on one core: natively, in wasm, and as a loop of JavaScript over typed arrays.
+// Times a model on one core: natively, in wasm, and as loops by hand in JavaScript and in Rust compiled to wasm.
 import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -127,9 +127,23 @@ function javascript() {
   });
 }
 
-const rates = { native: await native(), wasm: best(wasm), ...(byHand[name] && { javascript: best(javascript) }) };
+/** The same loop in Rust, if `scripts/web/bench.sh` could compile it. */
+async function rust() {
+  const path = join(root, "target/web/scalar.wasm");
+  if (!existsSync(path)) return undefined;
+  const { instance } = await WebAssembly.instantiate(readFileSync(path));
+  const count = Math.ceil(agents / 10);
+  return best(() => timed(() => (instance.exports[name](count, steps), count * steps)));
+}
+
+const rates = {
+  native: await native(),
+  wasm: best(wasm),
+  ...(byHand[name] && { javascript: best(javascript), "wasm of a scalar loop": await rust() }),
+};
 for (const [what, rate] of Object.entries(rates)) {
+  if (rate === undefined) continue;
   const part = (rate / rates.native).toFixed(3);
   const how = what === "wasm" ? `wasm (${core.instructions})` : what;
-  console.log(`${name} ${how.padEnd(20)} ${(rate / 1e6).toFixed(1).padStart(8)} M agent-steps/s ${part} of native`);
+  console.log(`${name} ${how.padEnd(21)} ${(rate / 1e6).toFixed(1).padStart(8)} M agent-steps/s ${part} of native`);
 }

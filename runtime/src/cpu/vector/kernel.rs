@@ -44,8 +44,8 @@ pub trait Op {
     /// Whether [`Op::apply`] is wrong for some rare first operands. Only for operations with one operand.
     const HAS_RARE: bool = false;
 
-    /// The new value of the destination, whose old value is `d`. Branch-free, so that LLVM can vectorise it. `F` says
-    /// whether it does.
+    /// The new value of the destination, whose old value is `d`. Branch-free, so that LLVM can vectorise it.
+    /// `F` says whether it does.
     fn apply<F: Fused>(d: u32, a: u32, b: u32, c: u32, e: u32) -> u32;
 
     /// Whether only [`Op::apply_rare`] is right for this operand.

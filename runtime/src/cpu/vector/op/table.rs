@@ -18,8 +18,8 @@ use sim_compiler::{
 };
 
 /// Declares operations. Each line has the kernels (`one`, `two`, …, see [`super`]), the name, the operands
-/// with their types, and the value, in which `F` says how to fuse. The second list names operations that are written out below, with the
-/// number of their operands.
+/// with their types, and the value, in which `F` says how to fuse. The second list names operations that are
+/// written out below, with the number of their operands.
 macro_rules! operations {
     (
         { $($kernels:ident $name:ident($($arg:ident: $ty:ty),+) = $value:expr;)+ }
