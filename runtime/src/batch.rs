@@ -32,16 +32,8 @@ pub(crate) struct Batch<'a> {
     /// The launch of each run; the backend computes the inputs in [`Launch::absent`].
     pub(crate) launch: LaunchOf<'a>,
     /// The launch of each run with every input computed, for backends that cannot do it themselves.
-    #[cfg_attr(
-        not(feature = "gpu"),
-        expect(dead_code, reason = "only the GPU backend reads it")
-    )]
     pub(crate) complete_launch: LaunchOf<'a>,
     /// Whether all runs have the same inputs.
-    #[cfg_attr(
-        not(feature = "gpu"),
-        expect(dead_code, reason = "only the GPU backend reads it")
-    )]
     pub(crate) same_inputs: bool,
     pub(crate) keep: Keep,
     /// The steps that are computed of each run; a batch of several runs computes all of them.
