@@ -1,8 +1,8 @@
-//! `--generator` and `--math`: how a model is compiled.
+//! `--generator`, `--math` and `--real`: how a model is compiled.
 
 use crate::{failure::Failure, source::Source};
 use clap::{ValueEnum, builder::PossibleValue};
-use sim_compiler::{Options, artifact::Artifact, compile_with, random};
+use sim_compiler::{Options, RealType, artifact::Artifact, compile_with, random};
 
 /// Arguments that decide how a model is compiled.
 #[derive(Clone, Copy, Debug, clap::Args)]
@@ -13,6 +13,26 @@ pub(crate) struct Compilation {
     /// Mathematical functions of a kernel on a GPU.
     #[arg(long, value_enum, default_value = "fast")]
     math: Math,
+    /// What commands that have `--real` put here.
+    #[arg(skip)]
+    real: RealType,
+}
+
+/// Argument that decides what floats are.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct RealArgs {
+    /// Type of the model's floats: f64 computes with 16 digits, on the CPU.
+    #[arg(long, value_enum, default_value = "f32")]
+    real: Real,
+}
+
+/// The machine type of floats.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Real {
+    /// Single precision, 7 digits.
+    F32,
+    /// Double precision, 16 digits; also of inputs and results.
+    F64,
 }
 
 /// A random generator by its name in the manifest.
@@ -35,12 +55,23 @@ enum Math {
 }
 
 impl Compilation {
-    /// The generator, and which mathematical functions, as on the command line.
-    pub(crate) fn words(self) -> [String; 2] {
+    /// The same with that type of floats.
+    pub(crate) fn in_real(self, real: RealArgs) -> Compilation {
+        let real = match real.real {
+            Real::F32 => RealType::F32,
+            Real::F64 => RealType::F64,
+        };
+        Compilation { real, ..self }
+    }
+
+    /// The generator, which mathematical functions, and the type of floats, as on the command line.
+    pub(crate) fn words(self) -> [String; 3] {
         let generator = self.generator.to_possible_value();
         let math = self.math.to_possible_value();
         let word = |value: Option<PossibleValue>| value.map(|value| value.get_name().to_owned());
-        [generator, math].map(|value| word(value).unwrap_or_default())
+        let real = self.real.name().to_owned();
+        let [generator, math] = [generator, math].map(|value| word(value).unwrap_or_default());
+        [generator, math, real]
     }
 
     /// Compiles a model so.
@@ -60,6 +91,7 @@ impl Compilation {
                 Math::Precise => sim_compiler::Math::Precise,
             },
             checks,
+            real: self.real,
             ..Options::default()
         };
         compile_with(&source.text, options).map_err(|diagnostics| source.failure(diagnostics))

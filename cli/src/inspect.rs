@@ -6,7 +6,7 @@ use crate::{
     number::grouped,
     source::Source,
     standard_output,
-    table::cell::Kind,
+    table::cell::{Kind, bits_of},
 };
 use serde::Serialize;
 use sim_compiler::{
@@ -201,7 +201,9 @@ impl Item {
     fn param(param: &Param) -> Item {
         let values = |words: &Vec<u32>| {
             let kind = Kind::of(&param.field);
-            words.iter().map(|&word| value(kind, word)).collect()
+            bits_of(param.field.scalar, words)
+                .map(|bits| value(kind, bits))
+                .collect()
         };
         Item {
             source: Some(match param.default {
@@ -258,8 +260,13 @@ impl Item {
 }
 
 /// A value as JSON has it: numbers, truths, names of variants; strings for what is no number.
-fn value(kind: Kind<'_>, word: u32) -> serde_json::Value {
+fn value(kind: Kind<'_>, bits: u64) -> serde_json::Value {
+    let word = bits as u32;
     match kind {
+        Kind::F64 => match f64::from_bits(bits) {
+            float if float.is_finite() => float.into(),
+            float => float.to_string().into(),
+        },
         Kind::F32 => match f32::from_bits(word) {
             float if float.is_finite() => as_written(float.into()).into(),
             float => float.to_string().into(),

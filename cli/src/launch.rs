@@ -10,7 +10,7 @@ use crate::{
     problem::{self, Problem},
     table::{
         Loaded,
-        cell::Kind,
+        cell::{Kind, words_of},
         reading::{self, Reading},
         source::Source,
     },
@@ -83,17 +83,18 @@ pub(crate) fn param_value(field: &Field, text: &str) -> Result<Loaded, Failure> 
     Ok(Loaded {
         name: field.name.clone(),
         scalar: field.scalar,
-        words,
+        words: words_of(field.scalar, words),
         shape,
     })
 }
 
-/// The words of a list with commas, or why it has none.
-fn listed(field: &Field, text: &str) -> Result<Vec<u32>, String> {
+/// The bits of a list with commas, or why it has none.
+fn listed(field: &Field, text: &str) -> Result<Vec<u64>, String> {
     let kind = Kind::of(field);
     let word = |part: &str| {
         let word = match kind {
-            Kind::F32 => number::float(part).map(f32::to_bits),
+            Kind::F32 => number::float(part).map(|value| value.to_bits().into()),
+            Kind::F64 => number::double(part).map(f64::to_bits),
             Kind::I32 | Kind::U32 | Kind::Bool | Kind::Enum(_) => kind.word(part),
         };
         word.map_err(|why| match part == text {
@@ -136,7 +137,7 @@ fn for_all(fields: &[&Field], text: &str, rows: Option<u32>) -> Option<Result<Lo
         Loaded {
             name: field.name.clone(),
             scalar: field.scalar,
-            words,
+            words: words_of(field.scalar, words),
             shape,
         }
     }))

@@ -107,7 +107,7 @@ pub(crate) fn float(text: &str) -> Result<f32, &'static str> {
 /// Why it is none, to follow the text in a sentence.
 pub(crate) fn double(text: &str) -> Result<f64, &'static str> {
     let plain = without_separators(text).ok_or("is not a number")?;
-    plain.parse().map_err(|_| "is not a number")
+    double_cell(&plain)
 }
 
 /// [`float`] without separators, as files have it.
@@ -119,6 +119,18 @@ pub(crate) fn float_cell(text: &str) -> Result<f32, &'static str> {
     // `inf` may be written; a finite number that becomes it is a mistake.
     if value.is_infinite() && text.bytes().any(|byte| byte.is_ascii_digit()) {
         return Err("is too large for an f32");
+    }
+    Ok(value)
+}
+
+/// [`double`] without separators, as files have it.
+///
+/// # Errors
+/// Why it is none, to follow the text in a sentence.
+pub(crate) fn double_cell(text: &str) -> Result<f64, &'static str> {
+    let value: f64 = text.parse().map_err(|_| "is not a number")?;
+    if value.is_infinite() && text.bytes().any(|byte| byte.is_ascii_digit()) {
+        return Err("is too large for an f64");
     }
     Ok(value)
 }

@@ -3,7 +3,7 @@
 
 use crate::{
     cache, calibration,
-    compilation::Compilation,
+    compilation::{Compilation, RealArgs},
     failure::Failure,
     knobs::AllKnobs,
     launch::LaunchOptions,
@@ -32,6 +32,8 @@ pub(crate) struct ModelArgs {
     launch: LaunchOptions,
     #[command(flatten)]
     compilation: Compilation,
+    #[command(flatten)]
+    real: RealArgs,
     #[command(flatten)]
     warnings: Warnings,
     #[command(flatten)]
@@ -63,7 +65,7 @@ impl ModelArgs {
             crate::usage::refused("the command line lacks `<FILE>`", "name a model")
         })?;
         let source = self.warnings.read(file)?;
-        let artifact = self.compilation.compile(&source)?;
+        let artifact = self.compilation.in_real(self.real).compile(&source)?;
         let mut simulation = Simulation::from_artifact(artifact)
             .keep_states(false)
             .tuning(self.knobs.tuning)

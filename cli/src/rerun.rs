@@ -318,6 +318,7 @@ fn facts(of: &Metadata) -> Vec<(&'static str, String)> {
         ),
         ("generator", origin.generator.clone()),
         ("math", origin.math.clone()),
+        ("real", origin.real.clone()),
         ("tuning", origin.tuning.clone()),
         ("backend", machine.backend.clone()),
         ("instruction set", text(machine.instruction_set.as_ref())),

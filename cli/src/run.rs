@@ -4,7 +4,7 @@ use crate::{
     batches::{BatchArgs, Batched, How},
     cache, calibration,
     checkpoint::CheckpointArgs,
-    compilation::Compilation,
+    compilation::{Compilation, RealArgs},
     costs::Own,
     failure::Failure,
     fault, interrupt,
@@ -69,6 +69,8 @@ pub(crate) struct Args {
     launch: LaunchOptions,
     #[command(flatten)]
     compilation: Compilation,
+    #[command(flatten)]
+    real: RealArgs,
     #[command(flatten)]
     warnings: Warnings,
     #[command(flatten)]
@@ -330,7 +332,8 @@ impl Compiled {
         let preload = args.place.opens_adapter().then(sim_runtime::preload);
         let source = args.warnings.read(file)?;
         let started = Instant::now();
-        let artifact = args.compilation.compile_with(&source, args.check)?;
+        let compilation = args.compilation.in_real(args.real);
+        let artifact = compilation.compile_with(&source, args.check)?;
         Ok(Compiled {
             source,
             artifact,
@@ -486,7 +489,7 @@ fn origin(
         text: &source.text,
         data: &args.launch.data,
         input: &args.launch.input,
-        compilation: &args.compilation.words(),
+        compilation: &args.compilation.in_real(args.real).words(),
         tuning: &knobs::arguments(&args.knobs.tuning),
     };
     Origin::of(asked, simulation, metadata)

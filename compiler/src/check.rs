@@ -41,6 +41,7 @@ use crate::{
     names::Notes,
     span::Span,
     syntax::ast,
+    value::RealType,
 };
 use std::collections::{HashMap, HashSet};
 
@@ -49,6 +50,7 @@ type Checked<T = ExprId> = Result<T, Reported>;
 
 /// Checks a syntax tree. `prelude` holds functions written in the language itself that builtins call;
 /// `unread` proves that a complaint was made of what could not be parsed, if the tree has any of that.
+/// Constants are computed in `real`.
 ///
 /// # Errors
 /// The complaints, in source order; then there is no model. Nor is there one if the tree has holes, of which
@@ -57,8 +59,10 @@ pub fn check(
     tree: &ast::Model,
     prelude: &ast::Model,
     unread: Option<Reported>,
+    real: RealType,
 ) -> Result<Model, Vec<Diagnostic>> {
     let mut checker = Checker::new(tree, prelude, unread);
+    checker.model.real = real;
     checker.run();
     if checker.complaints.is_empty() && unread.is_none() {
         return Ok(checker.model);

@@ -17,6 +17,7 @@ use crate::{
     manifest::{SeriesFold, SeriesOf},
     span::Span,
     testing,
+    value::RealType,
 };
 use std::collections::HashMap;
 pub use ty::{Constant, Type};
@@ -81,6 +82,8 @@ pub struct Model {
     pub prelude_draws: Vec<(FunctionId, Draw)>,
     /// The numbers that the model says where constants are other ones, because these are `f32`.
     pub texts: HashMap<ExprId, f64>,
+    /// The machine type of floats.
+    pub real: RealType,
 }
 
 /// `struct`

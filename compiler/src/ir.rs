@@ -18,6 +18,7 @@ pub mod checks;
 pub mod cost;
 pub mod interpret;
 mod lane_op;
+mod literal;
 mod map;
 pub mod print;
 mod section;
@@ -25,7 +26,7 @@ pub mod uniformity;
 pub mod verify;
 mod walk;
 
-pub use crate::value::{BinaryOp, Type, UnaryOp, Value};
+pub use crate::value::{BinaryOp, RealType, Type, UnaryOp, Value};
 use crate::{
     builtin::{BuiltinId, Draw},
     span::Span,
@@ -76,7 +77,7 @@ pub struct Program {
     /// Where in the source each expression comes from, by [`ExprId`].
     pub spans: Vec<Span>,
     /// The elements of every `Constant` array.
-    pub constants: Vec<(VarId, Vec<Value>)>,
+    pub constants: Vec<(VarId, Vec<Value<f64>>)>,
     /// Pure functions of scalars and vectors; they call only functions with a smaller id.
     pub functions: Vec<Function>,
     /// The launch parameters, in layout order.
@@ -120,6 +121,8 @@ pub struct Program {
     pub texts: HashMap<ExprId, f64>,
     /// Spans that begin here or later are not of the model, but of the prelude.
     pub prelude: u32,
+    /// The machine type of its floats.
+    pub real: RealType,
 }
 
 /// A draw without a derivative by its arguments: of integers, or by rejection.
@@ -375,6 +378,8 @@ pub enum Stmt {
 pub enum Expr {
     /// A constant scalar or vector.
     Literal(Value),
+    /// A constant float of a program whose floats are `f64`, which no `f32` is: its bits.
+    Double(u64),
     /// A number of the launch, `i32`.
     Launch(Launch),
     /// How many rows an open `data` table has, `i32`, at least 1.
@@ -540,14 +545,9 @@ impl Program {
                 Len::One | Len::Open { .. } => 1,
                 Len::Fixed(count) => count,
             };
-            var.word + elements * var.ty.words()
+            var.word + elements * self.words(var.ty)
         };
         vars.iter().map(end).max().unwrap_or(0)
-    }
-
-    /// The number that the model says, where the `f32` of a literal is another one.
-    pub fn literal_text(&self, id: ExprId) -> Option<f64> {
-        self.texts.get(&id).copied()
     }
 
     /// Where an expression comes from.
@@ -566,6 +566,7 @@ impl Program {
     pub fn type_by(&self, id: ExprId, of: impl Fn(ExprId) -> Type) -> Type {
         match &self[id] {
             Expr::Literal(value) => value.ty(),
+            Expr::Double(_) => Type::F32,
             Expr::Launch(_) | Expr::Rows(_) => Type::I32,
             Expr::Read(var) | Expr::Element { array: var, .. } | Expr::Other { var, .. } => {
                 self[*var].ty

@@ -6,13 +6,14 @@ use crate::{
         Draw,
         domain::{self, Fault},
     },
-    ir::{Program, Type},
+    ir::{Program, Value},
 };
 
 /// The checks of a model.
 #[derive(Clone, Debug)]
 pub struct LaunchChecks {
-    /// Its `finish` computes the arguments, as outputs in this order, of one word each; all else is empty.
+    /// Its `finish` computes the arguments, as outputs in this order, of as many words each
+    /// as a float has; all else is empty.
     pub program: Program,
     /// The draws.
     pub draws: Vec<CheckedDraw>,
@@ -49,12 +50,14 @@ impl LaunchChecks {
     /// What is wrong with a draw, by the words of the program's outputs.
     pub fn fault(&self, draw: &CheckedDraw, outputs: &[u32]) -> Option<Fault> {
         let number = |output: &Option<u32>| {
-            let output = (*output)? as usize;
-            let word = outputs[output];
-            Some(match self.program[self.program.outputs[output]].ty {
-                Type::I32 => f64::from(word as i32),
-                Type::U32 | Type::Bool => f64::from(word),
-                Type::F32 | Type::Vec2 | Type::Vec3 | Type::Vec4 => f32::from_bits(word).into(),
+            let program = &self.program;
+            let var = &program[program.outputs[(*output)? as usize]];
+            let words = &outputs[var.word as usize..];
+            Some(match Value::from_words_of(program.real, var.ty, words) {
+                Value::I32(x) => f64::from(x),
+                Value::U32(x) => f64::from(x),
+                Value::Bool(x) => f64::from(u8::from(x)),
+                floats => floats.floats()[0],
             })
         };
         let args: Vec<Option<f64>> = draw.args.iter().map(number).collect();

@@ -46,6 +46,7 @@ pub mod words;
 pub use artifact::Artifact;
 pub use diagnostic::Diagnostic;
 pub use options::{Math, Options};
+pub use value::RealType;
 
 use diagnostic::Reported;
 
@@ -117,7 +118,7 @@ fn optimised(
     source: &str,
     options: Options,
 ) -> Result<(lower::Lowered, ir::Program), Vec<Diagnostic>> {
-    let mut model = checked(source)?;
+    let mut model = checked(source, options.real)?;
     if !options.checks {
         model.drop_assertions();
     }
@@ -148,12 +149,12 @@ pub fn survey(source: &str) -> names::Survey {
     }
 }
 
-fn checked(source: &str) -> Result<hir::Model, Vec<Diagnostic>> {
+fn checked(source: &str, real: value::RealType) -> Result<hir::Model, Vec<Diagnostic>> {
     let parsed = syntax::parse(source);
     let prelude = prelude::text(source).map(|text| syntax::parse(&text).model);
     let prelude = prelude.unwrap_or_default();
     let unread = Reported::by(&parsed.diagnostics);
-    let model = check::check(&parsed.model, &prelude, unread)
+    let model = check::check(&parsed.model, &prelude, unread, real)
         .map_err(|found| diagnostic::joined(source, parsed.diagnostics, found))?;
     let mut too_large = size::check(&model);
     if too_large.is_empty() {
@@ -194,7 +195,7 @@ pub fn emit_stage(source: &str, stage: Stage) -> Result<String, Vec<Diagnostic>>
                 Err(parsed.diagnostics)
             }
         }
-        Stage::Hir => checked(source).map(|model| hir::print::print(&model)),
+        Stage::Hir => checked(source, value::RealType::F32).map(|model| hir::print::print(&model)),
         Stage::Ir => compile(source).map(|artifact| ir::print::print(&artifact.program)),
     }
 }

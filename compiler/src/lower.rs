@@ -170,7 +170,10 @@ impl<'a> Lowerer<'a> {
     fn new(model: &'a Model) -> Self {
         Lowerer {
             model,
-            program: Program::default(),
+            program: Program {
+                real: model.real,
+                ..Program::default()
+            },
             block: Vec::new(),
             params: Vec::new(),
             data: Vec::new(),

@@ -24,10 +24,10 @@
 
 mod series;
 
-pub use crate::value::Scalar;
+pub use crate::value::{RealType, Scalar};
 use crate::{ir::interpret::Progress, value::WORD_BYTES};
 use serde::{Deserialize, Serialize};
-pub use series::{Sampling, Series, SeriesFold, SeriesOf, UNIT};
+pub use series::{Number, Sampling, Series, SeriesFold, SeriesOf, UNIT};
 
 /// The version of the manifest's format; increases when a reader of an older one would go wrong.
 pub const VERSION: u32 = 1;
@@ -137,6 +137,9 @@ pub struct Manifest {
     /// The step table, if the kernel has one.
     #[serde(default)]
     pub step_table: Option<StepTable>,
+    /// The machine type of floats; left out if it is `f32`.
+    #[serde(default, skip_serializing_if = "RealType::is_single")]
+    pub real: RealType,
 }
 
 /// What a model says of its worlds.

@@ -1,6 +1,6 @@
 //! How to compile.
 
-use crate::random::Generator;
+use crate::{random::Generator, value::RealType};
 
 /// How to compile.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +15,8 @@ pub struct Options {
     /// Checks indices, divisions of integers, floats, limits of `while` and each `assert`: an agent keeps the
     /// first fault that it comes to, see [`crate::ir::checks`]. Results are the same to the bit.
     pub checks: bool,
+    /// The machine type of the model's floats. In `f64` there is no kernel for a GPU.
+    pub real: RealType,
 }
 
 /// Which mathematical functions a kernel calls. The CPU backends have but one kind.
@@ -34,6 +36,7 @@ impl Default for Options {
             generator: Generator::default(),
             math: Math::default(),
             checks: false,
+            real: RealType::default(),
         }
     }
 }

@@ -26,8 +26,8 @@ use crate::{
     },
     launch_checks::{self, CheckedDraw, LaunchChecks},
     manifest::{
-        Counter, Data, Field, Input, Manifest, Param, Requirement, Rows, Sampling, Scalar, Series,
-        SeriesFold, SeriesOf, Source, StepTable, World,
+        Counter, Data, Field, Input, Manifest, Number, Param, RealType, Requirement, Rows,
+        Sampling, Scalar, Series, SeriesFold, SeriesOf, Source, StepTable, World,
     },
     options::{Math, Options},
     random::Generator,
@@ -198,6 +198,7 @@ packed_as! {
     // Floats mostly have zeros at their end.
     f32 as u32: |it| it.to_bits().swap_bytes(), |it| Some(f32::from_bits(it.swap_bytes()));
     f64 as u64: |it| it.to_bits().swap_bytes(), |it| Some(f64::from_bits(it.swap_bytes()));
+    Number as f64: |it| it.0, |it| Some(Number(it));
     String as Vec<u8>: |it| it.as_bytes().to_vec(), |it| String::from_utf8(it).ok();
     VarId as u32: |it| it.0, |it| Some(VarId(it));
     ExprId as u32: |it| it.0, |it| Some(ExprId(it));
@@ -317,7 +318,7 @@ structs! {
     Program {
         vars, exprs, spans, constants, functions, params, data, inputs, states, outputs, world_inputs,
         world_states, world_outputs, init, prologue, phases, ends, samples, finish, input_defaults, checks,
-        draws, texts, prelude,
+        draws, texts, prelude, real,
     }
     DrawSite { draw, args, span }
     Phase { owner, body }
@@ -330,11 +331,11 @@ structs! {
     Seen { span, name, ty }
     LaunchChecks { program, draws }
     CheckedDraw { draw, args, phase, params, span }
-    Options { optimise, generator, math, checks }
+    Options { optimise, generator, math, checks, real }
     Manifest {
         version, doc, generator, agents, steps, has_step, params, data, inputs, states, outputs, world,
         samplings, series, requirements, uniform_words, input_words, state_words, output_words,
-        workgroup_size, inner_iterations, step_table,
+        workgroup_size, inner_iterations, step_table, real,
     }
     World { members, binding, rows }
     Rows { inputs, states, outputs, input_words, state_words, output_words }
@@ -398,7 +399,8 @@ plain_enums! {
     }
     Generator { KeyedHash, Philox4x32 }
     Math { Fast, Precise }
-    Scalar { F32, I32, U32, Bool }
+    Scalar { F32, F64, I32, U32, Bool }
+    RealType { F32, F64 }
     Source { Required, Default, Drawn }
     Counter { Constant, Step, Agent }
     SeriesOf { Agents, Worlds, Population }
@@ -409,6 +411,15 @@ plain_enums! {
 }
 
 enums! {
+    Value<f64> {
+        0: (x) Value::F32(x) => Value::F32(x),
+        1: (x) Value::I32(x) => Value::I32(x),
+        2: (x) Value::U32(x) => Value::U32(x),
+        3: (x) Value::Bool(x) => Value::Bool(x),
+        4: (x) Value::Vec2(x) => Value::Vec2(x),
+        5: (x) Value::Vec3(x) => Value::Vec3(x),
+        6: (x) Value::Vec4(x) => Value::Vec4(x),
+    }
     Value {
         0: (x) Value::F32(x) => Value::F32(x),
         1: (x) Value::I32(x) => Value::I32(x),
@@ -469,6 +480,7 @@ enums! {
             Expr::AcrossLanes { op, lanes, value }
         },
         18: (op, value) Expr::AcrossWorld { op, value } => Expr::AcrossWorld { op, value },
+        19: (bits) Expr::Double(bits) => Expr::Double(bits),
     }
     Launch {
         0: () Launch::Agent => Launch::Agent,

@@ -19,6 +19,8 @@ pub const VEC4_WORDS: u32 = 4;
 pub enum Scalar {
     /// IEEE 754 single precision.
     F32,
+    /// IEEE 754 double precision, the low word first; only of models that are run in `f64`.
+    F64,
     /// Two's complement.
     I32,
     /// Unsigned; also enums.
@@ -32,13 +34,20 @@ impl Scalar {
     pub const fn words(self) -> u32 {
         match self {
             Scalar::F32 | Scalar::I32 | Scalar::U32 | Scalar::Bool => 1,
+            Scalar::F64 => 2,
         }
+    }
+
+    /// Is it a float?
+    pub const fn is_float(self) -> bool {
+        matches!(self, Scalar::F32 | Scalar::F64)
     }
 
     /// As a `.sim` file writes it.
     pub const fn name(self) -> &'static str {
         match self {
             Scalar::F32 => "f32",
+            Scalar::F64 => "f64",
             Scalar::I32 => "i32",
             Scalar::U32 => "u32",
             Scalar::Bool => "bool",
@@ -46,13 +55,41 @@ impl Scalar {
     }
 }
 
-impl From<Type> for Scalar {
-    fn from(ty: Type) -> Self {
-        match ty {
-            Type::I32 => Scalar::I32,
-            Type::U32 => Scalar::U32,
-            Type::Bool => Scalar::Bool,
-            Type::F32 | Type::Vec2 | Type::Vec3 | Type::Vec4 => Scalar::F32,
+/// The machine type of a model's floats: what its `f32` stands for in a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RealType {
+    /// IEEE 754 single precision, as the language says.
+    #[default]
+    F32,
+    /// IEEE 754 double precision.
+    F64,
+}
+
+impl RealType {
+    /// How a float is stored.
+    pub const fn scalar(self) -> Scalar {
+        match self {
+            RealType::F32 => Scalar::F32,
+            RealType::F64 => Scalar::F64,
+        }
+    }
+
+    /// Is it `f32`?
+    pub fn is_single(&self) -> bool {
+        *self == RealType::F32
+    }
+
+    /// As an option writes it.
+    pub const fn name(self) -> &'static str {
+        self.scalar().name()
+    }
+
+    /// The nearest number that it has.
+    pub fn nearest(self, x: f64) -> f64 {
+        match self {
+            RealType::F32 => exact_double(x as f32),
+            RealType::F64 => x,
         }
     }
 }
@@ -77,9 +114,24 @@ pub enum Type {
 }
 
 impl Type {
-    /// Its words in storage.
+    /// Its words in storage, where floats are `f32`.
     pub fn words(self) -> u32 {
-        self.components() as u32 * Scalar::from(self).words()
+        self.words_of(RealType::F32)
+    }
+
+    /// Its words in storage, where floats are of type `real`.
+    pub fn words_of(self, real: RealType) -> u32 {
+        self.components() as u32 * self.stored(real).words()
+    }
+
+    /// How its components are stored, where floats are of type `real`.
+    pub fn stored(self, real: RealType) -> Scalar {
+        match self {
+            Type::I32 => Scalar::I32,
+            Type::U32 => Scalar::U32,
+            Type::Bool => Scalar::Bool,
+            Type::F32 | Type::Vec2 | Type::Vec3 | Type::Vec4 => real.scalar(),
+        }
     }
 
     /// Bytes of a variable in a kernel, where a `vec3` takes the room of a `vec4`.
@@ -265,6 +317,85 @@ fn fill(words: &mut [u32; 4], floats: &[f32]) -> usize {
         *word = float.to_bits();
     }
     floats.len()
+}
+
+impl Value<f64> {
+    /// Whether both have the same type and bits. (An operator would leave it open what an integer is compared
+    /// with.)
+    pub fn has_bits_of(&self, other: &Value<f64>) -> bool {
+        let words = |value: &Value<f64>| value.words_of(RealType::F64);
+        self.ty() == other.ty() && words(self).eq(words(other))
+    }
+
+    /// The same value whose floats are `f32`, rounded to the nearest.
+    pub fn single(self) -> Value {
+        self.map_floats(|x| match x.is_nan() {
+            true => {
+                let bits = x.to_bits();
+                let (sign, digits) = ((bits >> 32) as u32 & 0x8000_0000, (bits >> 29) as u32);
+                f32::from_bits(sign | 0x7f80_0000 | digits & 0x7f_ffff)
+            }
+            false => x as f32,
+        })
+    }
+
+    /// The same value whose floats are `f32`, if those are the same numbers.
+    pub fn exact_single(self) -> Option<Value> {
+        let single = self.single();
+        single.double().has_bits_of(&self).then_some(single)
+    }
+
+    /// Its words as storage holds them where floats are of type `real`.
+    pub fn words_of(&self, real: RealType) -> impl Iterator<Item = u32> + use<> {
+        let mut words = [0; 8];
+        let mut count = 0;
+        let mut add = |word| {
+            words[count] = word;
+            count += 1;
+        };
+        match (real, self.floats()) {
+            (RealType::F32, _) | (RealType::F64, []) => self.single().words().for_each(add),
+            (RealType::F64, floats) => {
+                for x in floats {
+                    let bits = x.to_bits();
+                    add(bits as u32);
+                    add((bits >> 32) as u32);
+                }
+            }
+        }
+        words.into_iter().take(count)
+    }
+
+    /// The value of type `ty` that storage holds in these words where floats are of type `real`.
+    pub fn from_words_of(real: RealType, ty: Type, words: &[u32]) -> Value<f64> {
+        if real == RealType::F32 || !ty.is_float() {
+            return Value::from_words(ty, words).double();
+        }
+        let mut floats = [0.0; 4];
+        for (float, pair) in floats.iter_mut().zip(words.chunks_exact(2)) {
+            *float = f64::from_bits(u64::from(pair[0]) | u64::from(pair[1]) << 32);
+        }
+        Value::from_floats(&floats[..ty.components()])
+    }
+}
+
+impl Value {
+    /// The same value whose floats are `f64`.
+    pub fn double(self) -> Value<f64> {
+        self.map_floats(exact_double)
+    }
+}
+
+/// The same number, and of a NaN the same bits.
+fn exact_double(x: f32) -> f64 {
+    match x.is_nan() {
+        true => {
+            let bits = u64::from(x.to_bits());
+            let (sign, digits) = (bits >> 31 << 63, (bits & 0x7f_ffff) << 29);
+            f64::from_bits(sign | 0x7ff << 52 | digits)
+        }
+        false => x.into(),
+    }
 }
 
 /// Operators on one operand.

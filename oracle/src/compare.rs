@@ -213,6 +213,7 @@ fn array(field: &Field, words: &[u32]) -> Array {
         Scalar::F32 => Array::from(words.map(f32::from_bits).collect::<Vec<_>>()),
         Scalar::I32 => Array::from(words.map(|word| word as i32).collect::<Vec<_>>()),
         Scalar::U32 => Array::from(words.collect::<Vec<_>>()),
+        Scalar::F64 => unreachable!("programs run in `f32`"),
         Scalar::Bool => Array::from(words.map(|word| word != 0).collect::<Vec<_>>()),
     }
 }

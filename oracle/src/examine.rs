@@ -196,6 +196,7 @@ fn ones(scalar: Scalar, count: usize, value: f64) -> Array {
         Scalar::F32 => Array::from(vec![value as f32; count]),
         Scalar::I32 => Array::from(vec![value as i32; count]),
         Scalar::U32 => Array::from(vec![value as u32; count]),
+        Scalar::F64 => Array::from(vec![value; count]),
         Scalar::Bool => Array::from(vec![value != 0.0; count]),
     }
 }

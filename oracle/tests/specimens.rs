@@ -30,6 +30,7 @@ fn words(field: &Field, values: &[f64]) -> Vec<u32> {
     let word = |&value: &f64| match field.scalar {
         Scalar::F32 => (value as f32).to_bits(),
         Scalar::I32 => value as i32 as u32,
+        Scalar::F64 => unreachable!("specimens run in `f32`"),
         Scalar::U32 | Scalar::Bool => value as u32,
     };
     values.iter().map(word).collect()
@@ -93,6 +94,7 @@ fn agrees(column: &Column, expected: &[f64], field: Scalar, within: f64) -> bool
     let value = |word: &u32| match field {
         Scalar::F32 => f64::from(f32::from_bits(*word)),
         Scalar::I32 => f64::from(*word as i32),
+        Scalar::F64 => unreachable!("specimens run in `f32`"),
         Scalar::U32 | Scalar::Bool => f64::from(*word),
     };
     // What the pages define within bounds only may differ in the last places.

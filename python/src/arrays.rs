@@ -18,6 +18,7 @@ pub(crate) fn of_values(
 ) -> PyResult<Py<PyUntypedArray>> {
     match values {
         Values::F32(values) => shaped(PyArray1::from_vec(py, values), shape),
+        Values::F64(values) => shaped(PyArray1::from_vec(py, values), shape),
         Values::I32(values) => shaped(PyArray1::from_vec(py, values), shape),
         Values::U32(values) => shaped(PyArray1::from_vec(py, values), shape),
         Values::Bool(values) => shaped(PyArray1::from_vec(py, values), shape),
@@ -45,6 +46,7 @@ pub(crate) fn with_column<R>(
 ) -> PyResult<R> {
     match field.scalar {
         Scalar::F32 => borrowed(array, field, Values::F32, read),
+        Scalar::F64 => borrowed(array, field, Values::F64, read),
         Scalar::I32 => borrowed(array, field, Values::I32, read),
         Scalar::U32 => borrowed(array, field, Values::U32, read),
         Scalar::Bool => borrowed(array, field, Values::Bool, read),

@@ -4,7 +4,8 @@ use crate::{errors::run_error, launch::Launch};
 use numpy::PyArray1;
 use pyo3::{prelude::*, types::PyDict};
 use sim_runtime::{
-    AgentDerivatives, Control, Differentiated, Error, GradientMode, LossGradient, Role, Simulation,
+    AgentDerivatives, Control, Differentiated, Element, Error, GradientMode, LossGradient, Role,
+    Simulation, Values,
 };
 
 /// What is differentiated, and how.
@@ -101,16 +102,25 @@ pub(crate) fn gradient<'py>(py: Python<'py>, of: &LossGradient) -> PyResult<Boun
     Ok(all)
 }
 
+/// Floats as an array.
+fn array(py: Python<'_>, values: Values) -> Bound<'_, PyAny> {
+    match values {
+        Values::F64(values) => PyArray1::from_vec(py, values).into_any(),
+        // Derivatives are floats.
+        other => PyArray1::from_vec(py, f32::vec(other).unwrap_or_default()).into_any(),
+    }
+}
+
 /// For Python: the values, the names of the floats, and an array for each of them.
 pub(crate) fn derivatives<'py>(
     py: Python<'py>,
     of: AgentDerivatives,
 ) -> PyResult<Bound<'py, PyDict>> {
     let all = PyDict::new(py);
-    all.set_item("values", PyArray1::from_vec(py, of.values))?;
+    all.set_item("values", array(py, of.values))?;
     all.set_item("wrt", of.wrt)?;
     let each = of.derivatives.into_iter();
-    let each: Vec<_> = each.map(|values| PyArray1::from_vec(py, values)).collect();
+    let each: Vec<_> = each.map(|values| array(py, values)).collect();
     all.set_item("derivatives", each)?;
     Ok(all)
 }

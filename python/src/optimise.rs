@@ -78,10 +78,10 @@ pub(crate) fn fitted<'py>(
     let estimates = found.estimates.iter().map(|estimate| {
         (
             estimate.float.name.clone(),
-            f64::from(estimate.value),
+            estimate.value,
             estimate.standard_error,
             estimate.at_bound,
-            f64::from(estimate.float.value),
+            estimate.float.value,
         )
     });
     all.set_item("estimates", estimates.collect::<Vec<_>>())?;

@@ -115,6 +115,7 @@ impl Kept {
                 field: self.field.clone(),
                 values: match values {
                     Values::F32(all) => Values::F32(all[run].to_vec()),
+                    Values::F64(all) => Values::F64(all[run].to_vec()),
                     Values::I32(all) => Values::I32(all[run].to_vec()),
                     Values::U32(all) => Values::U32(all[run].to_vec()),
                     Values::Bool(all) => Values::Bool(all[run].to_vec()),

@@ -221,6 +221,8 @@ impl For<'_> {
                     let float = value as f32;
                     (float as i128 == value).then(|| float.to_bits())
                 }
+                // Models are compiled for `f32` here.
+                Scalar::F64 => None,
                 Scalar::I32 => i32::try_from(value).ok().map(i32::cast_unsigned),
                 Scalar::U32 | Scalar::Bool => u32::try_from(value).ok(),
             };
@@ -253,6 +255,7 @@ impl For<'_> {
         let (role, name, scalar) = (self.role, &self.field.name, self.field.scalar.name());
         let convert = match self.field.scalar {
             Scalar::F32 => "astype(np.float32)",
+            Scalar::F64 => "astype(np.float64)",
             Scalar::I32 => "astype(np.int32)",
             Scalar::U32 => "astype(np.uint32)",
             Scalar::Bool => "astype(bool)",

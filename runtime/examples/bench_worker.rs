@@ -118,6 +118,7 @@ fn write_npy(path: &Path, scalar: Scalar, shape: &[usize], words: &[u32]) -> Out
         Scalar::F32 => "<f4",
         Scalar::I32 => "<i4",
         Scalar::U32 | Scalar::Bool => "<u4",
+        Scalar::F64 => return Err("models run in `f32` here".into()),
     };
     let shape: String = shape.iter().map(|size| format!("{size},")).collect();
     let header = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({shape}), }}");

@@ -11,26 +11,24 @@ use std::{ops::Range, sync::Arc};
 /// One or more values of one scalar type, in row-major order (the last dimension varies fastest).
 ///
 /// Created from numbers, slices, arrays and vectors of `f32`, `f64`, `i32`, `u32` and `bool`, or from words
-/// and a shape by [`Array::shaped`]. `f64` is rounded to `f32`.
+/// and a shape by [`Array::shaped`]. `f64` is rounded to `f32` where the model is run in that.
 #[derive(Clone, Debug)]
 pub struct Array {
     scalar: Scalar,
     words: Arc<[u32]>,
     shape: Option<Vec<u32>>,
-    /// A finite `f64` beyond the range of `f32`: rejected when the array is bound to a name.
-    overflow: Option<f64>,
 }
 
 impl Array {
     /// Values with a shape, which is checked against the declaration: `(rows, …)` for data, `(agents, …)` for
     /// inputs, the dimensions for params. Vectors add a dimension of 2 to 4. A table `[rows, columns]` is
-    /// accepted for more dimensions. `words` are the bits of the values; for `Bool`, 0 is false.
+    /// accepted for more dimensions. `words` are the bits of the values, of an `f64` the low word first; for
+    /// `Bool`, 0 is false.
     pub fn shaped(scalar: Scalar, words: impl Into<Arc<[u32]>>, shape: Vec<u32>) -> Array {
         Array {
             scalar,
             words: words.into(),
             shape: Some(shape),
-            overflow: None,
         }
     }
 
@@ -40,7 +38,6 @@ impl Array {
             scalar,
             words: words.into(),
             shape: None,
-            overflow: None,
         }
     }
 
@@ -89,10 +86,7 @@ impl Array {
 
     /// The words converted to the field's type.
     pub(crate) fn words_for(&self, role: Role, field: &Field) -> Result<Arc<[u32]>, Error> {
-        let words = match self.overflow {
-            Some(value) => Err(not_representable(role, field, value)),
-            None => self.converted(role, field),
-        }?;
+        let words = self.converted(role, field)?;
         if !field.variants.is_empty()
             && let Some(&value) = words
                 .iter()
@@ -116,9 +110,24 @@ impl Array {
                 .collect::<Result<Arc<[u32]>, f64>>()
                 .map_err(|value| not_representable(role, field, value))
         };
+        let doubles = |convert: fn(u32) -> f64| -> Result<Arc<[u32]>, Error> {
+            Ok(words_of(self.words.iter().map(|&word| convert(word))))
+        };
         match (field.scalar, self.scalar) {
+            (Scalar::F32, Scalar::F64) => {
+                let rounded = doubles_of(&self.words).map(|value| match value as f32 {
+                    single if single.is_infinite() && value.is_finite() => Err(value),
+                    single => Ok(single.to_bits()),
+                });
+                (rounded.collect::<Result<_, _>>())
+                    .map_err(|value| not_representable(role, field, value))
+            }
+            (Scalar::F64, Scalar::F32) => doubles(|word| f32::from_bits(word).into()),
+            (Scalar::F64, Scalar::I32) => doubles(|word| (word as i32).into()),
+            (Scalar::F64, Scalar::U32) => doubles(f64::from),
             (Scalar::Bool, Scalar::Bool) => each(|word| Ok((word != 0).into())),
             (Scalar::F32, Scalar::F32)
+            | (Scalar::F64, Scalar::F64)
             | (Scalar::I32, Scalar::I32)
             | (Scalar::U32, Scalar::U32) => Ok(self.words.clone()),
             (Scalar::I32, Scalar::U32) => each(|word| match i32::try_from(word) {
@@ -131,14 +140,16 @@ impl Array {
             }),
             (Scalar::F32, Scalar::I32) => each(|word| exact_float((word as i32).into())),
             (Scalar::F32, Scalar::U32) => each(|word| exact_float(word.into())),
-            (Scalar::F32 | Scalar::I32 | Scalar::U32, Scalar::Bool)
-            | (Scalar::I32 | Scalar::U32, Scalar::F32)
-            | (Scalar::Bool, Scalar::F32 | Scalar::I32 | Scalar::U32) => Err(Error::WrongType {
-                role,
-                name: field.name.clone(),
-                expected: field.scalar,
-                found: self.scalar,
-            }),
+            (Scalar::F32 | Scalar::F64 | Scalar::I32 | Scalar::U32, Scalar::Bool)
+            | (Scalar::I32 | Scalar::U32, Scalar::F32 | Scalar::F64)
+            | (Scalar::Bool, Scalar::F32 | Scalar::F64 | Scalar::I32 | Scalar::U32) => {
+                Err(Error::WrongType {
+                    role,
+                    name: field.name.clone(),
+                    expected: field.scalar,
+                    found: self.scalar,
+                })
+            }
         }
     }
 
@@ -210,30 +221,39 @@ fn exact_float(value: f64) -> Result<u32, f64> {
 pub trait Number: Copy {
     /// The scalar type of the array.
     const SCALAR: Scalar;
-    /// The bits of the value.
-    fn word(self) -> u32;
-    /// The number, if it is beyond the range of the type.
-    fn overflow(self) -> Option<f64> {
-        None
-    }
+    /// The words of the values.
+    fn words(values: &[Self]) -> Arc<[u32]>;
 }
 
 impl Number for f64 {
-    const SCALAR: Scalar = Scalar::F32;
-    fn word(self) -> u32 {
-        (self as f32).to_bits()
+    const SCALAR: Scalar = Scalar::F64;
+    fn words(values: &[f64]) -> Arc<[u32]> {
+        words_of(values.iter().copied())
     }
-    fn overflow(self) -> Option<f64> {
-        (self.is_finite() && (self as f32).is_infinite()).then_some(self)
+}
+
+/// The words of doubles, the low one first.
+pub(crate) fn words_of(values: impl ExactSizeIterator<Item = f64>) -> Arc<[u32]> {
+    let mut words = Vec::with_capacity(2 * values.len());
+    for value in values {
+        let bits = value.to_bits();
+        words.extend([bits as u32, (bits >> 32) as u32]);
     }
+    words.into()
+}
+
+/// The doubles in words.
+pub(crate) fn doubles_of(words: &[u32]) -> impl ExactSizeIterator<Item = f64> + Clone {
+    let pairs = words.chunks_exact(2);
+    pairs.map(|pair| f64::from_bits(u64::from(pair[0]) | u64::from(pair[1]) << 32))
 }
 
 macro_rules! number {
     ($ty:ty, $scalar:ident, $word:expr) => {
         impl Number for $ty {
             const SCALAR: Scalar = Scalar::$scalar;
-            fn word(self) -> u32 {
-                $word(self)
+            fn words(values: &[Self]) -> Arc<[u32]> {
+                values.iter().map(|&value| $word(value)).collect()
             }
         }
     };
@@ -257,9 +277,8 @@ impl<T: Number> From<&[T]> for Array {
     fn from(values: &[T]) -> Array {
         Array {
             scalar: T::SCALAR,
-            words: values.iter().map(|value| value.word()).collect(),
+            words: T::words(values),
             shape: None,
-            overflow: values.iter().find_map(|value| value.overflow()),
         }
     }
 }

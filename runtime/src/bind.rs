@@ -9,7 +9,7 @@ mod worlds;
 pub(crate) use interpreter::{with_interpreter, with_interpreter_of};
 
 use crate::{
-    array::Array,
+    array::{Array, doubles_of},
     error::{Error, Role},
     field::{describe, unknown_of},
     memory::{Need, zeroed},
@@ -300,12 +300,7 @@ pub(crate) fn param_words(param: &Param, given: Option<&Array>) -> Result<Arc<[u
             });
         }
     };
-    for &word in words.iter() {
-        let value = match field.scalar {
-            Scalar::F32 => f64::from(f32::from_bits(word)),
-            Scalar::I32 => f64::from(word as i32),
-            Scalar::U32 | Scalar::Bool => f64::from(word),
-        };
+    for value in numbers(field.scalar, &words) {
         if value.is_nan() {
             return Err(Error::NotANumber {
                 name: field.name.clone(),
@@ -317,7 +312,7 @@ pub(crate) fn param_words(param: &Param, given: Option<&Array>) -> Result<Arc<[u
         // The bounds are rounded to the param's type: 0.01 as an f32 is less than 0.01.
         let end = |end: f64| match field.scalar {
             Scalar::F32 => f64::from(end as f32),
-            Scalar::I32 | Scalar::U32 | Scalar::Bool => end,
+            Scalar::F64 | Scalar::I32 | Scalar::U32 | Scalar::Bool => end,
         };
         if !(end(first)..=end(last)).contains(&value) {
             return Err(Error::OutOfRange {
@@ -329,6 +324,17 @@ pub(crate) fn param_words(param: &Param, given: Option<&Array>) -> Result<Arc<[u
         }
     }
     Ok(words)
+}
+
+/// The numbers in words.
+pub(crate) fn numbers(scalar: Scalar, words: &[u32]) -> Vec<f64> {
+    let each = |number: fn(u32) -> f64| words.iter().map(|&word| number(word)).collect();
+    match scalar {
+        Scalar::F32 => each(|word| f32::from_bits(word).into()),
+        Scalar::F64 => doubles_of(words).collect(),
+        Scalar::I32 => each(|word| (word as i32).into()),
+        Scalar::U32 | Scalar::Bool => each(f64::from),
+    }
 }
 
 /// Checks that tables indexed by the step or the agent are long enough.
@@ -428,10 +434,10 @@ pub(crate) fn place_input(
     let field = &input.field;
     let width = field.words() as usize;
     let first = field.word as usize;
-    if array.is_single() && width == 1 {
-        let word = array.words_for(Role::Input, field)?[0];
+    if array.is_single() && field.values() == 1 {
+        let words = array.words_for(Role::Input, field)?;
         for line in rows.chunks_exact_mut(row) {
-            line[first] = word;
+            line[first..first + width].copy_from_slice(&words);
         }
         return Ok(());
     }

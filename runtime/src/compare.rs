@@ -261,8 +261,11 @@ pub fn differences<'a>(
         scale: largest(&expected.values),
     };
     let same = move |at: usize| match (&got.values, &expected.values) {
-        (Values::F32(got), Values::F32(expected)) => allowed.floats(got[at], expected[at]),
-        (got, expected) => got.word(at) == expected.word(at),
+        (Values::F32(_), Values::F32(_)) | (Values::F64(_), Values::F64(_)) => {
+            let same = got.values.bits(at) == expected.values.bits(at);
+            same || allowed.floats(got.values.number(at), expected.values.number(at))
+        }
+        (got, expected) => got.bits(at) == expected.bits(at),
     };
     let width = got.shape.iter().skip(1).product::<usize>().max(1);
     let different = (0..got.values.len()).filter(move |&at| !same(at));
@@ -284,27 +287,27 @@ struct Allowed {
 
 /// The size of the largest finite float; 0 without any.
 pub fn largest(values: &Values) -> f64 {
-    match values {
-        Values::F32(values) => values
-            .iter()
+    match values.scalar().is_float() {
+        true => (0..values.len())
+            .map(|at| values.number(at))
             .filter(|value| value.is_finite())
-            .fold(0.0_f64, |most, value| most.max(f64::from(value.abs()))),
-        Values::I32(_) | Values::U32(_) | Values::Bool(_) => 0.0,
+            .fold(0.0_f64, |most, value| most.max(value.abs())),
+        false => 0.0,
     }
 }
 
 impl Allowed {
-    fn floats(&self, got: f32, expected: f32) -> bool {
-        let same = got.to_bits() == expected.to_bits() || (got.is_nan() && expected.is_nan());
+    fn floats(&self, got: f64, expected: f64) -> bool {
+        let same = got.is_nan() && expected.is_nan();
         let within = |most: f64| {
             let finite = got.is_finite() && expected.is_finite();
-            got == expected || (finite && (f64::from(got) - f64::from(expected)).abs() <= most)
+            got == expected || (finite && (got - expected).abs() <= most)
         };
         same || match self.tolerance {
             Tolerance::Bits => false,
             Tolerance::ZerosOfEitherSign => got == 0.0 && expected == 0.0,
             Tolerance::OfLargest(part) => within(part * self.scale),
-            Tolerance::OfEach(part) => within(part * f64::from(expected.abs())),
+            Tolerance::OfEach(part) => within(part * expected.abs()),
             Tolerance::Absolute(most) => within(most),
         }
     }
@@ -314,6 +317,7 @@ impl Allowed {
 fn shown(values: &Values, at: usize) -> String {
     match values {
         Values::F32(values) => format!("{:?} ({:#010x})", values[at], values[at].to_bits()),
+        Values::F64(values) => format!("{:?} ({:#018x})", values[at], values[at].to_bits()),
         Values::I32(values) => values[at].to_string(),
         Values::U32(values) => values[at].to_string(),
         Values::Bool(values) => values[at].to_string(),
@@ -322,6 +326,10 @@ fn shown(values: &Values, at: usize) -> String {
 
 /// The words of a column; NaN of any payload is one value.
 pub fn words(column: &Column) -> Vec<u32> {
+    if let Values::F64(values) = &column.values {
+        let plain = |&value: &f64| if value.is_nan() { f64::NAN } else { value };
+        return Values::F64(values.iter().map(plain).collect()).words();
+    }
     let float = column.field.scalar == Scalar::F32;
     let plain = |word: u32| match float && f32::from_bits(word).is_nan() {
         true => f32::NAN.to_bits(),
@@ -338,6 +346,7 @@ mod tests {
     fn column(name: &str, shape: &[usize], values: Values) -> Column {
         let scalar = match values {
             Values::F32(_) => Scalar::F32,
+            Values::F64(_) => Scalar::F64,
             Values::I32(_) => Scalar::I32,
             Values::U32(_) => Scalar::U32,
             Values::Bool(_) => Scalar::Bool,

@@ -23,6 +23,9 @@ use words::{
     what_fits,
 };
 
+/// What [`Error::OnlySingle`] says of a GPU.
+pub(crate) const ON_GPU: &str = "a run on a GPU";
+
 impl Error {
     /// Whether the backend that returned the error may be broken.
     pub(crate) fn drops_backend(&self) -> bool {
@@ -485,6 +488,22 @@ with_search_errors! {
         help(Some("raise the limit, or `break` where enough is enough".into()))
         after(KeepBackend)
 
+    /// A model that is compiled for floats of `f64` was to do what is done in `f32` only:
+    ///
+    /// * run on a GPU: kernels are written in WGSL, which has no `f64`, and none of its functions (`exp`,
+    ///   `sin`, …) is one of doubles on any device, also where the device has the feature `SHADER_F64`;
+    /// * `--check`, also that of `simc grad`, and `--shadow`, traces and searches.
+    E0735 only_in_f32 OnlySingle {
+        /// What it was to do.
+        what: &'static str,
+    }
+        says("{what} is done in `f32` only, and floats are `f64` here")
+        help(Some(match *what {
+            ON_GPU => "run it on the CPU, by `--backend cpu`, or in `f32`, without `--real f64`",
+            _ => "leave out `--real f64`",
+        }.to_owned()))
+        after(KeepBackend)
+
     /// A derivative was asked for that does not exist, is zero by construction, or is not computed:
     ///
     /// * of a draw whose result is no smooth function of its arguments, such as `bernoulli(p)`, `poisson(m)`,
@@ -548,11 +567,11 @@ with_search_errors! {
         /// The agent.
         agent: u32,
         /// Its value.
-        value: f32,
+        value: f64,
         /// How many agents have such a value.
         count: u64,
     }
-        says("{what} of agent {agent} is {}{}", Shown((*value).into()), and_others(*count))
+        says("{what} of agent {agent} is {}{}", Shown(*value), and_others(*count))
         help(Some(format!("`simc trace FILE --agent {agent} --lets` shows its values step by step; guard \
             the operation, as in `sqrt(max(x, 1e-12))`")))
         after(KeepBackend)

@@ -1,8 +1,8 @@
 //! Fitting: the params of a model at which a loss is least, or at which residuals are.
 //!
-//! All methods work in coordinates in which each param has about the size 1, and on values that are `f32`, as
-//! a launch takes them. They keep params in their ranges by projection. A model with draws has the same draws
-//! at each point (those of the simulation's seed), so that points do not differ by noise.
+//! All methods work in coordinates in which each param has about the size 1, and on values of the model's
+//! type of floats, as a launch takes them. They keep params in their ranges by projection. A model with draws
+//! has the same draws at each point (those of the simulation's seed), so that points do not differ by noise.
 
 mod adam;
 mod cma_es;
@@ -104,9 +104,9 @@ pub struct FitProgress {
 pub enum Ended {
     /// The gradient is 0 within what its rounding leaves of it.
     Gradient,
-    /// The loss no longer decreases by more than the rounding of `f32`.
+    /// The loss no longer decreases by more than the rounding of floats.
     Loss,
-    /// The steps, or the distances of the points, are below the resolution of `f32`.
+    /// The steps, or the distances of the points, are below the resolution of floats.
     Step,
     /// After the last iteration that was allowed.
     Iterations,
@@ -120,7 +120,7 @@ pub struct Estimate {
     /// The float: its name, its place in the param, and its range. Its value is that before the fit.
     pub float: Float,
     /// The value found.
-    pub value: f32,
+    pub value: f64,
     /// Whether the search ended at an end of its range.
     pub at_bound: bool,
     /// Of least squares, the standard error: the root of a diagonal element of `s² (JᵀJ)⁻¹`, where `s²` is
@@ -229,7 +229,7 @@ fn search(problem: &mut Problem<'_>, fit: &Fit, start: Point) -> Result<Search, 
     match fit.method {
         Method::Lbfgs => lbfgs::search(problem, start, most(500)),
         Method::Adam => adam::search(problem, start, most(2000)),
-        Method::LevenbergMarquardt => least_squares::search(problem, start, most(500)),
+        Method::LevenbergMarquardt => least_squares::search(problem, start, most(2000)),
         Method::NelderMead => nelder_mead::search(problem, start, most(2000)),
         Method::CmaEs => cma_es::search(problem, start, most(1000), fit.seed),
     }
@@ -244,7 +244,7 @@ fn starts(problem: &Problem<'_>, fit: &Fit) -> Vec<Point> {
             let place = random.unit();
             match float.range {
                 [low, high] if (high - low).is_finite() => low + (high - low) * place,
-                _ => float.value.into(),
+                _ => float.value,
             }
         };
         let values: Vec<f64> = problem.floats.iter().map(place).collect();

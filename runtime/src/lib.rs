@@ -109,7 +109,7 @@ pub use series::Series;
 pub use shadow::{Compared, Of, Shadow, Verdict};
 /// What a caller meets of the compiler, so that it need not be a dependency of its own.
 pub use sim_compiler::{
-    Artifact, Diagnostic, Math, Options, compile_with, diagnostic, gradient,
+    Artifact, Diagnostic, Math, Options, RealType, compile_with, diagnostic, gradient,
     ir::checks::{CheckKind, Moment},
     ir::interpret::Progress,
     kernel::schedule::{Decision, Occupancy, Tuning, WorldDispatch},

@@ -157,11 +157,13 @@ impl Need {
     }
 }
 
-/// Words per agent of some fields; a `bool` takes a byte more for its conversion.
+/// Words per agent of some fields; a `bool` takes a byte more for its conversion,
+/// and an `f64` its words again.
 fn words(fields: &[Field]) -> u64 {
     let words = |field: &Field| {
         let converted = match field.scalar {
             Scalar::Bool => u64::from(field.values()).div_ceil(WORD_BYTES),
+            Scalar::F64 => u64::from(field.words()),
             Scalar::F32 | Scalar::I32 | Scalar::U32 => 0,
         };
         u64::from(field.words()) + converted

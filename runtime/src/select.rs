@@ -13,11 +13,11 @@ use crate::{
     clock,
     cpu::vector::{LANES, NotCompiled, Program},
     devices::{DeviceName, Devices},
-    error::Error,
+    error::{Error, ON_GPU},
     gpu,
     launches::Launches,
 };
-use sim_compiler::kernel::schedule::Tuning;
+use sim_compiler::{RealType, kernel::schedule::Tuning};
 use std::{path::PathBuf, sync::Arc, thread};
 
 /// What the caller asks for.
@@ -74,6 +74,15 @@ impl BackendOptions {
                 reason,
             ))
         };
+        if artifact.options.real == RealType::F64 {
+            if self.backend == Backend::Gpu {
+                return Err(Error::OnlySingle { what: ON_GPU });
+            }
+            if self.backend == Backend::Auto {
+                let program = launches.model.vector_program(launches.base.members)?;
+                return Ok(self.on_cpu(launches, program, "GPUs compute in `f32` only"));
+            }
+        }
         match self.backend {
             Backend::Reference => on_reference("the reference interpreter was asked for"),
             Backend::Cpu => {

@@ -7,11 +7,14 @@
 
 use crate::parallel::*;
 use crate::{
+    array::{doubles_of, words_of},
     error::{Error, Role},
     statistics::{Statistics, between},
     values::{Column, Element, Values},
 };
-use sim_compiler::manifest::{self, Field, Manifest, Sampling, Scalar, SeriesFold, SeriesOf};
+use sim_compiler::manifest::{
+    self, Field, Manifest, RealType, Sampling, Scalar, SeriesFold, SeriesOf,
+};
 
 /// Values that were sampled before the first step and after each of every so many.
 #[derive(Clone, Debug)]
@@ -80,15 +83,13 @@ impl Series {
                     .for_each(|(found, row)| {
                         let each = found.chunks_mut(width).zip(row.chunks(row.len() / groups));
                         for (found, values) in each {
-                            combine(&series.field, fold, values, found);
+                            combine((&series.field, manifest.real), fold, values, found);
                         }
                     });
                 if *fold == SeriesFold::Mean {
                     sums = Some(Values::from_words(series.field.scalar, found.clone()));
-                    let agents = (counts.agents as usize / groups) as f32;
-                    for word in &mut found {
-                        *word = (f32::from_bits(*word) / agents).to_bits();
-                    }
+                    let agents = counts.agents as usize / groups;
+                    divide(manifest.real, &mut found, agents);
                 }
                 (Some(groups), found)
             }
@@ -144,7 +145,7 @@ impl Places {
         };
         Places {
             of_agents,
-            width: series.stored_words() as usize,
+            width: series.stored_words(manifest.real) as usize,
             first: first as usize + series.field.word as usize,
             stride: stride as usize,
         }
@@ -164,36 +165,117 @@ impl Places {
     }
 }
 
+/// Divides sums by the number of agents.
+fn divide(real: RealType, sums: &mut [u32], agents: usize) {
+    match real {
+        RealType::F32 => {
+            for word in sums {
+                *word = (f32::from_bits(*word) / agents as f32).to_bits();
+            }
+        }
+        RealType::F64 => {
+            let means: Vec<f64> = doubles_of(sums).map(|sum| sum / agents as f64).collect();
+            sums.copy_from_slice(&words_of(means.into_iter()));
+        }
+    }
+}
+
 /// Combines stored values, of agents or of units, to what the fold is of all; for a mean, to their sum.
-fn combine(field: &Field, fold: &SeriesFold, values: &[u32], found: &mut [u32]) {
+fn combine(
+    (field, real): (&Field, RealType),
+    fold: &SeriesFold,
+    values: &[u32],
+    found: &mut [u32],
+) {
     match fold {
         SeriesFold::Sum | SeriesFold::Count | SeriesFold::Mean => {
-            tree(field.scalar, add, values, found);
+            tree_of(field.scalar, add, |a, b| a + b, values, found);
         }
-        SeriesFold::Min => tree(field.scalar, least, values, found),
-        SeriesFold::Max => tree(field.scalar, most, values, found),
+        SeriesFold::Min => {
+            tree_of(
+                field.scalar,
+                least,
+                |a, b| if b < a { b } else { a },
+                values,
+                found,
+            );
+        }
+        SeriesFold::Max => {
+            tree_of(
+                field.scalar,
+                most,
+                |a, b| if a < b { b } else { a },
+                values,
+                found,
+            );
+        }
         SeriesFold::Any => found[0] = values.iter().any(|&word| word != 0).into(),
         SeriesFold::All => found[0] = values.iter().all(|&word| word != 0).into(),
         SeriesFold::Var | SeriesFold::Sd => {
-            let values = Values::F32(values.iter().map(|&word| f32::from_bits(word)).collect());
+            let values = Values::from_words(real.scalar(), values.to_vec());
             let deviation = Statistics::of(&values, 0, 1).deviation;
             let deviation = deviation.unwrap_or(f64::NAN);
-            let value = match fold {
-                SeriesFold::Sd => deviation,
-                _ => deviation * deviation,
-            };
-            found[0] = (value as f32).to_bits();
+            put(
+                real,
+                found,
+                match fold {
+                    SeriesFold::Sd => deviation,
+                    _ => deviation * deviation,
+                },
+            );
         }
-        SeriesFold::Quantiles(fractions) => quantiles(values, fractions, found),
+        SeriesFold::Quantiles(fractions) => {
+            let width = real.scalar().words() as usize;
+            let fractions = fractions.iter().map(|fraction| fraction.of(real));
+            let all = quantiles(floats(real, values), fractions);
+            for (found, value) in found.chunks_exact_mut(width).zip(all) {
+                put(real, found, value);
+            }
+        }
         SeriesFold::Histogram { low, high, bins } => {
             found.fill(0);
-            for &word in values {
-                if let Some(bin) = bin(f32::from_bits(word), *low, *high, *bins) {
+            let ends = [low.of(real), high.of(real)];
+            for value in floats(real, values) {
+                if let Some(bin) = bin(value, ends, *bins) {
                     found[bin] += 1;
                 }
             }
         }
     }
+}
+
+/// The floats in words.
+fn floats(real: RealType, words: &[u32]) -> Vec<f64> {
+    match real {
+        RealType::F32 => (words.iter().map(|&word| f32::from_bits(word).into())).collect(),
+        RealType::F64 => doubles_of(words).collect(),
+    }
+}
+
+/// Writes a float.
+fn put(real: RealType, words: &mut [u32], value: f64) {
+    match real {
+        RealType::F32 => words[0] = (value as f32).to_bits(),
+        RealType::F64 => words.copy_from_slice(&words_of([value].into_iter())),
+    }
+}
+
+/// [`tree`] of words, or of pairs of words that are doubles.
+fn tree_of(
+    scalar: Scalar,
+    both: Combine,
+    doubles: impl Fn(f64, f64) -> f64,
+    rows: &[u32],
+    found: &mut [u32],
+) {
+    if scalar != Scalar::F64 {
+        tree(|a, b| both(scalar, a, b), rows, found);
+        return;
+    }
+    let rows: Vec<f64> = doubles_of(rows).collect();
+    let mut all = vec![0.0; found.len() / 2];
+    tree(doubles, &rows, &mut all);
+    found.copy_from_slice(&words_of(all.into_iter()));
 }
 
 /// Two words combined to one.
@@ -202,6 +284,7 @@ type Combine = fn(Scalar, u32, u32) -> u32;
 fn add(scalar: Scalar, a: u32, b: u32) -> u32 {
     match scalar {
         Scalar::F32 => (f32::from_bits(a) + f32::from_bits(b)).to_bits(),
+        Scalar::F64 => unreachable!("a double is no word"),
         Scalar::I32 | Scalar::U32 | Scalar::Bool => a.wrapping_add(b),
     }
 }
@@ -209,6 +292,7 @@ fn add(scalar: Scalar, a: u32, b: u32) -> u32 {
 fn is_less(scalar: Scalar, a: u32, b: u32) -> bool {
     match scalar {
         Scalar::F32 => f32::from_bits(a) < f32::from_bits(b),
+        Scalar::F64 => unreachable!("a double is no word"),
         Scalar::I32 => (a as i32) < b as i32,
         Scalar::U32 | Scalar::Bool => a < b,
     }
@@ -222,9 +306,9 @@ fn most(scalar: Scalar, a: u32, b: u32) -> u32 {
     if is_less(scalar, a, b) { b } else { a }
 }
 
-/// Combines rows of words component by component as a tree: neighbours first, a last one without a neighbour
+/// Combines rows of values component by component as a tree: neighbours first, a last one without a neighbour
 /// stays. Units have a power of two of agents each, so that this goes on where the kernel ended.
-fn tree(scalar: Scalar, both: Combine, rows: &[u32], found: &mut [u32]) {
+fn tree<T: Copy>(both: impl Fn(T, T) -> T, rows: &[T], found: &mut [T]) {
     let width = found.len();
     let mut level = rows.to_vec();
     let mut count = level.len() / width;
@@ -232,7 +316,7 @@ fn tree(scalar: Scalar, both: Combine, rows: &[u32], found: &mut [u32]) {
         for pair in 0..count / 2 {
             for at in 0..width {
                 let [a, b] = [2 * pair, 2 * pair + 1].map(|row| level[row * width + at]);
-                level[pair * width + at] = both(scalar, a, b);
+                level[pair * width + at] = both(a, b);
             }
         }
         if count % 2 == 1 {
@@ -244,31 +328,29 @@ fn tree(scalar: Scalar, both: Combine, rows: &[u32], found: &mut [u32]) {
 }
 
 /// The values at fractions of the sorted values, as [`crate::statistics`] has them.
-fn quantiles(values: &[u32], fractions: &[f32], found: &mut [u32]) {
-    let numbers = values.iter().map(|&word| f32::from_bits(word));
-    let mut numbers: Vec<f32> = numbers.filter(|number| !number.is_nan()).collect();
-    numbers.sort_unstable_by(f32::total_cmp);
-    for (found, &fraction) in found.iter_mut().zip(fractions) {
-        let value = match numbers.len() {
-            0 => f64::NAN,
-            count => {
-                let place = f64::from(fraction) * (count - 1) as f64;
-                let at = place as usize;
-                let next = numbers[(at + 1).min(count - 1)];
-                between(numbers[at].into(), next.into(), place - at as f64)
-            }
-        };
-        *found = (value as f32).to_bits();
-    }
+fn quantiles(
+    mut numbers: Vec<f64>,
+    fractions: impl Iterator<Item = f64>,
+) -> impl Iterator<Item = f64> {
+    numbers.retain(|number| !number.is_nan());
+    numbers.sort_unstable_by(f64::total_cmp);
+    fractions.map(move |fraction| match numbers.len() {
+        0 => f64::NAN,
+        count => {
+            let place = fraction * (count - 1) as f64;
+            let at = place as usize;
+            let next = numbers[(at + 1).min(count - 1)];
+            between(numbers[at], next, place - at as f64)
+        }
+    })
 }
 
 /// The bin of a value, if it has one.
-fn bin(value: f32, low: f32, high: f32, bins: u32) -> Option<usize> {
+fn bin(value: f64, [low, high]: [f64; 2], bins: u32) -> Option<usize> {
     if !(low..=high).contains(&value) {
         return None;
     }
-    let [value, low, high] = [value, low, high].map(f64::from);
-    // The product is exact, so that a value at a border between two bins is not rounded below it.
+    // Of `f32` the product is exact, so that a value at a border between two bins is not rounded below it.
     let place = (value - low) * f64::from(bins) / (high - low);
     Some((place as usize).min(bins as usize - 1))
 }
@@ -285,26 +367,26 @@ mod tests {
         let at = |k: usize| f32::from_bits(words[k]);
         let expected = ((at(0) + at(1)) + (at(2) + at(3))) + at(4);
         let mut found = [0];
-        tree(Scalar::F32, add, &words, &mut found);
+        tree(|a, b| add(Scalar::F32, a, b), &words, &mut found);
         assert_eq!(f32::from_bits(found[0]), expected);
     }
 
     #[test]
     fn quantiles_are_those_of_numpy() {
-        let words = [3.0f32, f32::NAN, 1.0, 2.0, 4.0].map(f32::to_bits);
-        let mut found = [0; 3];
-        quantiles(&words, &[0.0, 0.5, 0.75], &mut found);
-        assert_eq!(found.map(f32::from_bits), [1.0, 2.5, 3.25]);
-        let mut found = [0];
-        quantiles(&[f32::NAN.to_bits()], &[0.5], &mut found);
-        assert!(f32::from_bits(found[0]).is_nan());
+        let numbers = vec![3.0, f64::NAN, 1.0, 2.0, 4.0];
+        let found: Vec<f64> = quantiles(numbers, [0.0, 0.5, 0.75].into_iter()).collect();
+        assert_eq!(found, [1.0, 2.5, 3.25]);
+        let found = quantiles(vec![f64::NAN], [0.5].into_iter()).next();
+        assert!(found.is_some_and(f64::is_nan));
     }
 
     #[test]
     fn bins_have_their_lower_ends_and_the_last_one_both() {
-        let bins = [-1.0, 0.0, 0.25, 0.5, 1.0, 1.1, f32::NAN].map(|x| bin(x, 0.0, 1.0, 4));
+        let bins = [-1.0, 0.0, 0.25, 0.5, 1.0, 1.1, f64::NAN].map(|x| bin(x, [0.0, 1.0], 4));
         assert_eq!(bins, [None, Some(0), Some(1), Some(2), Some(3), None, None]);
-        let bins: Vec<_> = (0..49).map(|x| bin(x as f32, 0.0, 49.0, 49)).collect();
+        let bins: Vec<_> = (0..49)
+            .map(|x| bin(f64::from(x), [0.0, 49.0], 49))
+            .collect();
         assert_eq!(bins, (0..49).map(Some).collect::<Vec<_>>());
     }
 }

@@ -67,7 +67,7 @@ pub(crate) fn double(
         }
         walk.finish()?;
         let mut run = DoubleRun::empty(&artifact.manifest);
-        run.add(group, launch, &walk);
+        run.add(group, (&artifact.lowered, launch), &mut walk);
         Ok(run)
     };
     let runs = in_parallel(artifact, launch, groups, control, each)?;
@@ -162,8 +162,9 @@ fn pair(
         double: DoubleRun::empty(manifest),
         parted: parted.into_iter().flatten().collect(),
     };
-    pair.single.add(group, launch, &single);
-    pair.double.add(group, launch, &double);
+    let of = (&artifact.lowered, launch);
+    pair.single.add(group, of, &mut single);
+    pair.double.add(group, of, &mut double);
     Ok(pair)
 }
 

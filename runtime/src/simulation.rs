@@ -78,7 +78,18 @@ impl Simulation {
         Simulation::compile_with(source, Options::default())
     }
 
-    /// Compiles a model with options: another random generator, precise mathematical functions, or checks.
+    /// Compiles a model with options: another random generator, precise mathematical functions, checks, or
+    /// floats of `f64`. With these all its outputs and states are of [`Values::F64`](crate::Values), and what
+    /// is given as `f64` is not rounded.
+    ///
+    /// ```
+    /// use sim_runtime::{Options, RealType, Simulation};
+    ///
+    /// let options = Options { real: RealType::F64, ..Options::default() };
+    /// let model = Simulation::compile_with("agents 1 param a = 0.1 output b = 3.0 * a", options)?;
+    /// assert_eq!(model.run()?.output::<f64>("b")?, [3.0 * 0.1]);
+    /// # Ok::<(), sim_runtime::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Compile`] with the compiler's diagnostics.

@@ -3,12 +3,17 @@
 
 mod file;
 
-use crate::{bind::Launch, cut::Saved, error::Error, run::Device};
+use crate::{
+    bind::{Launch, numbers},
+    cut::Saved,
+    error::Error,
+    run::Device,
+};
 use serde::{Deserialize, Serialize};
 use sim_compiler::{
     artifact::Artifact,
     ir::print::print,
-    manifest::{Param, Scalar},
+    manifest::{Param, RealType, Scalar},
     value::Shown,
 };
 use std::{collections::BTreeMap, sync::Arc};
@@ -221,8 +226,14 @@ impl Model {
         Model {
             hash: hasher.finalize().to_hex().to_string(),
             options: format!(
-                "generator {:?}, math {:?}, checks {}",
-                options.generator, options.math, options.checks
+                "generator {:?}, math {:?}, checks {}{}",
+                options.generator,
+                options.math,
+                options.checks,
+                match options.real {
+                    RealType::F32 => "",
+                    RealType::F64 => ", real f64",
+                }
             ),
         }
     }
@@ -341,14 +352,14 @@ pub(crate) fn differs(what: &str, values: Option<[&str; 2]>) -> Error {
     }
 }
 
-/// A value that is one word.
+/// A value that is one number.
 fn shown(scalar: Scalar, words: &[u32]) -> Option<String> {
-    let [word] = *words else { return None };
+    let [value] = *numbers(scalar, words) else {
+        return None;
+    };
     Some(match scalar {
-        Scalar::F32 => Shown(f32::from_bits(word).into()).to_string(),
-        Scalar::I32 => (word as i32).to_string(),
-        Scalar::U32 => word.to_string(),
-        Scalar::Bool => (word != 0).to_string(),
+        Scalar::Bool => (value != 0.0).to_string(),
+        Scalar::F32 | Scalar::F64 | Scalar::I32 | Scalar::U32 => Shown(value).to_string(),
     })
 }
 

@@ -5,8 +5,9 @@
 //! order statistics, type 7 of R. J. Hyndman and Y. Fan, "Sample Quantiles in Statistical Packages", The
 //! American Statistician 50 (1996): of n sorted values, the quantile p is at position (n - 1) p, counted from
 //! 0. This is the default of NumPy and R. Order statistics are found by counting (`select`), over values in
-//! memory or over values that are recomputed for each pass (`stream`).
+//! memory or over values that are recomputed for each pass (`stream`). Those of `f64` are sorted (`double`).
 
+mod double;
 mod exact;
 mod select;
 mod shared;
@@ -146,6 +147,7 @@ impl Tally {
                 };
                 (sign << 8 | exponent.max(1), magnitude)
             }
+            Scalar::F64 => unreachable!("doubles have a tally of their own"),
             Scalar::I32 => {
                 let whole = word as i32;
                 let sign = u32::from(whole < 0);
@@ -190,6 +192,10 @@ impl Tally {
 impl Statistics {
     /// The statistics of the values at `first`, `first + stride`, …
     pub fn of(values: &Values, first: usize, stride: usize) -> Statistics {
+        if let Values::F64(values) = values {
+            let own = values.iter().skip(first).step_by(stride.max(1));
+            return double::statistics(own.copied());
+        }
         let (tally, selection) = select_of(values, first, stride, QUARTILES);
         tally.statistics(values.scalar(), selection.keys())
     }
@@ -266,6 +272,10 @@ impl Column {
 
 /// The quantiles of the values at `first`, `first + stride`, …; none without numbers.
 fn quantiles(values: &Values, first: usize, stride: usize, probabilities: &[f64]) -> Vec<f64> {
+    if let Values::F64(values) = values {
+        let own = values.iter().skip(first).step_by(stride.max(1));
+        return double::quantiles(own.copied(), probabilities);
+    }
     let scalar = values.scalar();
     let mut found = Vec::with_capacity(probabilities.len());
     for some in probabilities.chunks(QUANTILES) {
@@ -298,6 +308,7 @@ fn select_of(
             Values::F32(values) => select_shared(Scalar::F32, probabilities, count, |it| {
                 values[at(it)].to_bits()
             }),
+            Values::F64(_) => unreachable!("doubles are sorted"),
             Values::I32(values) => select_shared(Scalar::I32, probabilities, count, |it| {
                 values[at(it)] as u32
             }),
@@ -313,6 +324,7 @@ fn select_of(
         Values::F32(values) => select_from(Scalar::F32, probabilities, || {
             places(values.len()).map(|at| values[at].to_bits())
         }),
+        Values::F64(_) => unreachable!("doubles are sorted"),
         Values::I32(values) => select_from(Scalar::I32, probabilities, || {
             places(values.len()).map(|at| values[at] as u32)
         }),
@@ -461,12 +473,7 @@ mod tests {
             Values::Bool(words.iter().map(|word| word % 3 == 0).collect()),
         ];
         for values in samples {
-            let numbers: Vec<f64> = match &values {
-                Values::F32(values) => values.iter().map(|&it| it.into()).collect(),
-                Values::I32(values) => values.iter().map(|&it| it.into()).collect(),
-                Values::U32(values) => values.iter().map(|&it| it.into()).collect(),
-                Values::Bool(values) => values.iter().map(|&it| it.into()).collect(),
-            };
+            let numbers: Vec<f64> = (0..values.len()).map(|at| values.number(at)).collect();
             let n = numbers.len() as f64;
             let mean = numbers.iter().sum::<f64>() / n;
             let squares: f64 = numbers.iter().map(|number| (number - mean).powi(2)).sum();

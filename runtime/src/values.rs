@@ -1,6 +1,9 @@
 //! Typed results: the values of a field for all agents, and progress words.
 
-use crate::error::{Error, Role};
+use crate::{
+    array::{doubles_of, words_of},
+    error::{Error, Role},
+};
 use sim_compiler::manifest::{CUT_SHORT, Field, STOPPED, Scalar};
 
 /// The values of one output or state for all agents.
@@ -19,6 +22,8 @@ pub struct Column {
 pub enum Values {
     /// `f32`
     F32(Vec<f32>),
+    /// `f64`, of a model that is run in that
+    F64(Vec<f64>),
     /// `i32`
     I32(Vec<i32>),
     /// `u32`; also enums, as the number of the variant
@@ -60,6 +65,7 @@ macro_rules! element {
 }
 
 element!(f32, F32);
+element!(f64, F64);
 element!(i32, I32);
 element!(u32, U32);
 element!(bool, Bool);
@@ -69,6 +75,7 @@ impl Values {
     pub(crate) fn from_words(scalar: Scalar, words: Vec<u32>) -> Values {
         match scalar {
             Scalar::F32 => Values::F32(bytemuck::cast_vec(words)),
+            Scalar::F64 => Values::F64(doubles_of(&words).collect()),
             Scalar::I32 => Values::I32(bytemuck::cast_vec(words)),
             Scalar::U32 => Values::U32(words),
             Scalar::Bool => Values::Bool(words.into_iter().map(|word| word != 0).collect()),
@@ -79,6 +86,7 @@ impl Values {
     pub fn scalar(&self) -> Scalar {
         match self {
             Values::F32(_) => Scalar::F32,
+            Values::F64(_) => Scalar::F64,
             Values::I32(_) => Scalar::I32,
             Values::U32(_) => Scalar::U32,
             Values::Bool(_) => Scalar::Bool,
@@ -89,6 +97,7 @@ impl Values {
     pub fn len(&self) -> usize {
         match self {
             Values::F32(values) => values.len(),
+            Values::F64(values) => values.len(),
             Values::I32(values) => values.len(),
             Values::U32(values) => values.len(),
             Values::Bool(values) => values.len(),
@@ -101,19 +110,32 @@ impl Values {
     }
 
     /// The bits of one value.
-    pub fn word(&self, at: usize) -> u32 {
+    pub fn bits(&self, at: usize) -> u64 {
         match self {
-            Values::F32(values) => values[at].to_bits(),
-            Values::I32(values) => values[at] as u32,
-            Values::U32(values) => values[at],
+            Values::F32(values) => values[at].to_bits().into(),
+            Values::F64(values) => values[at].to_bits(),
+            Values::I32(values) => (values[at] as u32).into(),
+            Values::U32(values) => values[at].into(),
             Values::Bool(values) => values[at].into(),
         }
     }
 
-    /// The bits of all values as stored; a `bool` is 0 or 1.
+    /// One value as a number; a `bool` is 0 or 1.
+    pub fn number(&self, at: usize) -> f64 {
+        match self {
+            Values::F32(values) => values[at].into(),
+            Values::F64(values) => values[at],
+            Values::I32(values) => values[at].into(),
+            Values::U32(values) => values[at].into(),
+            Values::Bool(values) => u8::from(values[at]).into(),
+        }
+    }
+
+    /// The bits of all values as stored; a `bool` is 0 or 1, and an `f64` has two words, the low one first.
     pub fn words(&self) -> Vec<u32> {
         match self {
             Values::F32(values) => bytemuck::cast_slice(values).to_vec(),
+            Values::F64(values) => words_of(values.iter().copied()).to_vec(),
             Values::I32(values) => bytemuck::cast_slice(values).to_vec(),
             Values::U32(values) => values.clone(),
             Values::Bool(values) => values.iter().map(|&value| value.into()).collect(),
@@ -142,6 +164,7 @@ impl Column {
             shape,
             values: match &self.values {
                 Values::F32(values) => Values::F32(values[..count].to_vec()),
+                Values::F64(values) => Values::F64(values[..count].to_vec()),
                 Values::I32(values) => Values::I32(values[..count].to_vec()),
                 Values::U32(values) => Values::U32(values[..count].to_vec()),
                 Values::Bool(values) => Values::Bool(values[..count].to_vec()),

@@ -7,8 +7,11 @@ use crate::{
 use sim_compiler::{
     artifact::Artifact,
     builtin::real::Real,
-    ir::interpret::{Fault, Inputs, Interpreter, Progress, Walk},
-    manifest::{Field, Manifest, Scalar},
+    ir::{
+        Program, VarId,
+        interpret::{Fault, Inputs, Interpreter, Progress, Walk},
+    },
+    manifest::{Field, Manifest},
 };
 use std::ops::Range;
 
@@ -95,19 +98,6 @@ pub(crate) fn error(fault: Fault) -> Error {
     }
 }
 
-/// The numbers of a field in a row. Those of every type are `f64` without rounding.
-pub(crate) fn numbers<'a, R: Real>(
-    field: &'a Field,
-    row: &'a [R::Word],
-) -> impl Iterator<Item = f64> + 'a {
-    let words = &row[field.word as usize..][..field.words() as usize];
-    words.iter().map(|&word| match field.scalar {
-        Scalar::F32 => R::from_word(word).to_f64(),
-        Scalar::I32 => f64::from(R::narrow(word) as i32),
-        Scalar::U32 | Scalar::Bool => f64::from(R::narrow(word)),
-    })
-}
-
 /// Results of agents that ran in `f64`.
 #[derive(Clone, Debug)]
 pub struct DoubleRun {
@@ -143,13 +133,6 @@ impl DoubleColumn {
         };
         fields.iter().map(column).collect()
     }
-
-    /// Adds a row to columns.
-    pub(crate) fn add<R: Real>(columns: &mut [DoubleColumn], row: &[R::Word]) {
-        for DoubleColumn { field, values } in columns {
-            values.extend(numbers::<R>(field, row));
-        }
-    }
 }
 
 impl DoubleRun {
@@ -169,19 +152,27 @@ impl DoubleRun {
     pub(crate) fn add<F: Fn() -> bool + Copy, R: Real>(
         &mut self,
         group: Group,
-        launch: &Launch,
-        walk: &Walk<'_, F, R>,
+        (program, launch): (&Program, &Launch),
+        walk: &mut Walk<'_, F, R>,
     ) {
+        let mut add = |columns: &mut [DoubleColumn], vars: &[VarId], member| {
+            for DoubleColumn { field, values } in columns {
+                let var = vars.iter().find(|var| program[**var].word == field.word);
+                let var = var.expect("every field of a lowered program has a variable");
+                values.extend(walk.numbers(member, *var));
+            }
+        };
         for (member, agent) in group.agents().enumerate() {
             self.agents.push(launch.first_agent + agent);
-            DoubleColumn::add::<R>(&mut self.outputs, walk.outputs(member));
-            DoubleColumn::add::<R>(&mut self.states, walk.states(member));
-            self.progress.push(walk.progress(member));
+            add(&mut self.outputs, &program.outputs, member);
+            add(&mut self.states, &program.states, member);
         }
         if let Some(members) = group.members {
             self.worlds.push(launch.first_agent / members + group.place);
-            DoubleColumn::add::<R>(&mut self.world_outputs, walk.world_outputs());
+            add(&mut self.world_outputs, &program.world_outputs, 0);
         }
+        let members = group.agents().enumerate();
+        (self.progress).extend(members.map(|(member, _)| walk.progress(member)));
     }
 
     /// Adds the results of agents that follow.

@@ -13,7 +13,10 @@ use sim_compiler::{
     ir::Len,
     manifest::{Scalar, Source},
 };
-use sim_runtime::{Backend, Control, Differentiated, Error, Fold, GradientMode, Simulation};
+use sim_runtime::{
+    AgentDerivatives, Backend, Control, Differentiated, Element, Error, Fold, GradientMode,
+    Simulation,
+};
 use sim_tests::launch::has_gpu;
 
 /// All models in which derivatives go wrong.
@@ -40,6 +43,13 @@ fn reversed(simulation: &Simulation, output: &str, wrt: &[&str]) -> Result<Diffe
     simulation.differentiate(output, wrt, GradientMode::Reverse)
 }
 
+/// The derivatives of a model in `f32`.
+fn singles(found: AgentDerivatives) -> Vec<Vec<f32>> {
+    let all = found.derivatives.into_iter();
+    all.map(|values| f32::vec(values).expect("floats"))
+        .collect()
+}
+
 /// The derivatives of outputs by each float: per output and float, of each agent.
 fn backwards(artifact: &Artifact, of: &[&str], wrt: &[&str], backend: Backend) -> Vec<Vec<f32>> {
     let simulation = Simulation::from_artifact(artifact.clone());
@@ -47,7 +57,7 @@ fn backwards(artifact: &Artifact, of: &[&str], wrt: &[&str], backend: Backend) -
     let of_output = |output: &&str| {
         let found = reversed(&simulation, output, wrt).unwrap_or_else(|why| panic!("{why}"));
         let found = found.derivatives(&Control::default());
-        found.expect("a run").derivatives
+        singles(found.expect("a run"))
     };
     of.iter().flat_map(of_output).collect()
 }
@@ -159,9 +169,7 @@ fn compare_all(what: &str, artifact: &Artifact, set: impl Fn(Simulation) -> Simu
                 })
                 .collect();
             let found = programs.derivatives(&Control::default());
-            let found = found
-                .unwrap_or_else(|why| panic!("{what}: {why}"))
-                .derivatives;
+            let found = singles(found.unwrap_or_else(|why| panic!("{what}: {why}")));
             if !expected.iter().flatten().all(|value| value.is_finite()) {
                 tally.not_finite += 1;
                 continue;
@@ -230,7 +238,7 @@ fn backwards_is_forwards_in_the_examples() {
                     (0..rows * field.values()).map(|k| ((k * 37) % 101) as f32 / 101.0 - 0.5);
                 let set = match field.scalar {
                     Scalar::F32 => simulation.set_data(&field.name, values.collect::<Vec<f32>>()),
-                    Scalar::I32 | Scalar::U32 | Scalar::Bool => {
+                    Scalar::F64 | Scalar::I32 | Scalar::U32 | Scalar::Bool => {
                         let values: Vec<u32> = values.map(|_| 0).collect();
                         simulation.set_data(&field.name, values)
                     }

@@ -216,6 +216,7 @@ pub fn floats(words: &[u32], scalar: Scalar) -> Vec<f64> {
             Scalar::F32 => f64::from(f32::from_bits(word)),
             Scalar::I32 => f64::from(word as i32),
             Scalar::U32 | Scalar::Bool => f64::from(word),
+            Scalar::F64 => unreachable!("specimens run in `f32`"),
         })
         .collect()
 }
@@ -243,6 +244,7 @@ fn array(scalar: Scalar, values: &[f64]) -> Array {
         Scalar::F32 => Array::from(values.iter().map(|&x| x as f32).collect::<Vec<_>>()),
         Scalar::I32 => Array::from(values.iter().map(|&x| x as i32).collect::<Vec<_>>()),
         Scalar::U32 => Array::from(values.iter().map(|&x| x as u32).collect::<Vec<_>>()),
+        Scalar::F64 => Array::from(values.to_vec()),
         Scalar::Bool => Array::from(values.iter().map(|&x| x != 0.0).collect::<Vec<_>>()),
     }
 }

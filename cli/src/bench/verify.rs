@@ -174,12 +174,8 @@ fn bias(name: &str, ours: &[f64], theirs: &[f64]) -> Option<String> {
 }
 
 fn numbers(column: &Column) -> Vec<f64> {
-    match &column.values {
-        Values::F32(values) => values.iter().map(|&value| value.into()).collect(),
-        Values::I32(values) => values.iter().map(|&value| value.into()).collect(),
-        Values::U32(values) => values.iter().map(|&value| value.into()).collect(),
-        Values::Bool(values) => values.iter().map(|&value| value.into()).collect(),
-    }
+    let values = &column.values;
+    (0..values.len()).map(|at| values.number(at)).collect()
 }
 
 #[cfg(test)]

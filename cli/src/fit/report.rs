@@ -5,9 +5,10 @@ use crate::{
     failure::Failure,
     number::grouped,
     summary::{duration, significant},
+    table::cell::{bits_of, number_of},
 };
 use serde_json::{Map, Value, json};
-use sim_runtime::{Ended, Estimate, Fit, Fitted, Goal, Simulation};
+use sim_runtime::{Ended, Estimate, Fit, Fitted, Goal, RealType, Simulation};
 use std::{fmt::Write, path::Path};
 
 /// A fit with what was asked for.
@@ -40,8 +41,8 @@ impl Report<'_> {
         lines.extend(found.estimates.iter().map(|estimate| {
             let mut cells = vec![
                 estimate.float.name.clone(),
-                shown(estimate.value),
-                shown(estimate.float.value),
+                shown(estimate.float.real, estimate.value),
+                shown(estimate.float.real, estimate.float.value),
             ];
             if has_errors {
                 let error = estimate.standard_error;
@@ -125,7 +126,7 @@ impl Report<'_> {
     pub(super) fn object(&self) -> Result<Value, Failure> {
         let found = self.found;
         let floats: Vec<_> = found.estimates.iter().map(|it| it.float.clone()).collect();
-        let values: Vec<f32> = found
+        let values: Vec<f64> = found
             .estimates
             .iter()
             .map(|estimate| estimate.value)
@@ -139,18 +140,19 @@ impl Report<'_> {
                 continue;
             }
             // Values of an array that were not fitted are those of the launch.
-            let mut words = self.simulation.param_words(&float.param)?;
+            let scalar = float.real.scalar();
+            let words = self.simulation.param_words(&float.param)?;
+            let mut all: Vec<f64> = bits_of(scalar, &words)
+                .map(|bits| number_of(scalar, bits))
+                .collect();
             for (other, value) in floats.iter().zip(&values) {
                 if other.param == float.param {
-                    words[other.at] = value.to_bits();
+                    all[other.at] = *value;
                 }
             }
-            let all: Vec<Value> = words
-                .iter()
-                .map(|word| number(f32::from_bits(*word)))
-                .collect();
+            let all: Vec<Value> = all.iter().map(|one| number(float.real, *one)).collect();
             let value = match all.len() {
-                1 => number(*value),
+                1 => number(float.real, *value),
                 _ => all.into(),
             };
             params.insert(float.param.clone(), value);
@@ -158,8 +160,8 @@ impl Report<'_> {
         let estimate = |estimate: &Estimate| {
             json!({
                 "name": estimate.float.name,
-                "value": number(estimate.value),
-                "before": number(estimate.float.value),
+                "value": number(estimate.float.real, estimate.value),
+                "before": number(estimate.float.real, estimate.float.value),
                 "standard_error": estimate.standard_error,
                 "at_bound": estimate.at_bound,
             })
@@ -183,28 +185,30 @@ impl Report<'_> {
     }
 }
 
-/// The digits that give the same `f32`.
-fn shown(value: f32) -> String {
-    match value.abs() {
-        size if size == 0.0 || (1e-4..1e9).contains(&size) => value.to_string(),
-        _ => format!("{value:e}"),
+/// The digits that give the same value of that type.
+fn shown(real: RealType, value: f64) -> String {
+    let is_plain = value == 0.0 || (1e-4..1e9).contains(&value.abs());
+    match (real, is_plain) {
+        (RealType::F32, true) => (value as f32).to_string(),
+        (RealType::F32, false) => format!("{:e}", value as f32),
+        (RealType::F64, true) => value.to_string(),
+        (RealType::F64, false) => format!("{value:e}"),
     }
 }
 
-/// The shortest digits that give the same `f32`, as a number of JSON.
-fn number(value: f32) -> Value {
-    value
-        .to_string()
-        .parse::<f64>()
-        .map_or(Value::Null, Value::from)
+/// The shortest digits that give the same value of that type, as a number of JSON.
+fn number(real: RealType, value: f64) -> Value {
+    let text = match real {
+        RealType::F32 => (value as f32).to_string(),
+        RealType::F64 => value.to_string(),
+    };
+    text.parse::<f64>().map_or(Value::Null, Value::from)
 }
 
 fn bound(estimate: &Estimate) -> &'static str {
     let [low, high] = estimate.float.range;
     match estimate.at_bound {
-        true if f64::from(estimate.value) - low <= high - f64::from(estimate.value) => {
-            "at the lower end of its range"
-        }
+        true if estimate.value - low <= high - estimate.value => "at the lower end of its range",
         true => "at the upper end of its range",
         false => "",
     }
@@ -214,7 +218,7 @@ fn why(ended: Ended) -> &'static str {
     match ended {
         Ended::Gradient => "the gradient is 0",
         Ended::Loss => "the loss no longer decreases",
-        Ended::Step => "the steps are below the resolution of f32",
+        Ended::Step => "the steps are below the resolution of floats",
         Ended::Iterations => "the last iteration that is allowed; --iterations N allows more",
         Ended::Interrupted => "interrupted",
     }

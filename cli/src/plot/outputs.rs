@@ -20,12 +20,7 @@ const MOST_NAMES: usize = 24;
 
 /// A value as a number; a `bool` is 0 or 1.
 pub(super) fn number(values: &Values, at: usize) -> f64 {
-    match values {
-        Values::F32(values) => values[at].into(),
-        Values::I32(values) => values[at].into(),
-        Values::U32(values) => values[at].into(),
-        Values::Bool(values) => f64::from(u8::from(values[at])),
-    }
+    values.number(at)
 }
 
 /// The values of one element of an output, agent by agent.

@@ -9,7 +9,7 @@ use super::{
     scale::{Axis, Kind, separated, short},
     theme::{Ink, SERIES},
 };
-use sim_compiler::manifest::{SeriesFold, SeriesOf};
+use sim_compiler::manifest::{Number, SeriesFold, SeriesOf};
 use sim_runtime::{Run, Series, Values};
 
 /// Agents or worlds that quantiles are taken of.
@@ -36,8 +36,8 @@ pub(super) fn panels(run: &Run, quantity: &Quantity, spread: Option<&Quantity>) 
         (SeriesOf::Population, Some(SeriesFold::Histogram { low, high, bins }))
             if quantity.element.is_none() =>
         {
-            let width = f64::from(high - low) / f64::from(*bins);
-            let place = |bin: u32| f64::from(*low) + (f64::from(bin) + 0.5) * width;
+            let width = (high.0 - low.0) / f64::from(*bins);
+            let place = |bin: u32| low.0 + (f64::from(bin) + 0.5) * width;
             let places: Vec<f64> = (0..*bins).map(place).collect();
             vec![map(series, quantity, &places, "agents")]
         }
@@ -167,10 +167,10 @@ fn lines(title: String, label: &str, curves: Vec<Vec<[f64; 2]>>, names: Vec<Stri
 }
 
 /// Quantiles: the middle one as a curve, the others as bands about it.
-fn quantiles(series: &Series, quantity: &Quantity, shares: &[f32]) -> Panel {
+fn quantiles(series: &Series, quantity: &Quantity, shares: &[Number]) -> Panel {
     let samples = chosen(series, MOST_SAMPLES);
     let mut order: Vec<usize> = (0..shares.len()).collect();
-    order.sort_by(|&a, &b| shares[a].total_cmp(&shares[b]));
+    order.sort_by(|&a, &b| shares[a].0.total_cmp(&shares[b].0));
     let column = |element: usize| -> Vec<f64> {
         samples
             .iter()
@@ -184,7 +184,7 @@ fn quantiles(series: &Series, quantity: &Quantity, shares: &[f32]) -> Panel {
     panel.x = panel.x.of(Kind::Whole);
     let names = order
         .iter()
-        .map(|&at| format!("{} %", short(100.0 * f64::from(shares[at]))));
+        .map(|&at| format!("{} %", short(100.0 * shares[at].0)));
     panel.note = format!("quantiles {}", names.collect::<Vec<_>>().join(", "));
     panel
 }

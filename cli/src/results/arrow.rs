@@ -3,8 +3,8 @@
 use super::tables::{Table, TableColumn};
 use crate::table::spellings;
 use arrow_array::{
-    ArrayRef, BooleanArray, DictionaryArray, Float32Array, Int32Array, RecordBatch, StringArray,
-    UInt32Array, types::Int32Type,
+    ArrayRef, BooleanArray, DictionaryArray, Float32Array, Float64Array, Int32Array, RecordBatch,
+    StringArray, UInt32Array, types::Int32Type,
 };
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
@@ -243,6 +243,7 @@ impl<'a> Blocks<'a> {
 fn data_type(column: &TableColumn<'_>) -> DataType {
     match column.column.values {
         Values::F32(_) => DataType::Float32,
+        Values::F64(_) => DataType::Float64,
         Values::I32(_) => DataType::Int32,
         // Signed keys, since pandas takes no others.
         Values::U32(_) if !column.column.field.variants.is_empty() => {
@@ -266,6 +267,11 @@ fn array(
             places
                 .map(|at| at.map(|at| values[at]))
                 .collect::<Float32Array>(),
+        ),
+        (Values::F64(values), _) => Arc::new(
+            places
+                .map(|at| at.map(|at| values[at]))
+                .collect::<Float64Array>(),
         ),
         (Values::I32(values), _) => Arc::new(
             places

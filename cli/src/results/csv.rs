@@ -55,7 +55,7 @@ pub(super) fn rows(table: &Table<'_>, out: &mut impl Write, cancel: &AtomicBool)
                 out.write_all(separator)?;
                 separator = b",";
                 if let Some(place) = place {
-                    kind.write(column.column.values.word(place + at), out)?;
+                    kind.write(column.column.values.bits(place + at), out)?;
                 }
             }
         }

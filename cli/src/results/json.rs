@@ -60,7 +60,7 @@ fn array(column: &Column, out: &mut impl Write, cancel: &AtomicBool) -> io::Resu
     out.write_all(b"[")?;
     let kind = Kind::of(&column.field);
     let width = column.shape[1..].iter().product();
-    let mut words = vec![0; width];
+    let mut words = vec![0_u64; width];
     let mut since = 0;
     for row in 0..column.shape[0] {
         since += width;
@@ -69,7 +69,7 @@ fn array(column: &Column, out: &mut impl Write, cancel: &AtomicBool) -> io::Resu
         }
         since %= 4096;
         for (at, word) in words.iter_mut().enumerate() {
-            *word = column.values.word(row * width + at);
+            *word = column.values.bits(row * width + at);
         }
         out.write_all(if row == 0 { b"\n" } else { b",\n" })?;
         nested(&column.shape[1..], &words, kind, out)?;
@@ -77,7 +77,7 @@ fn array(column: &Column, out: &mut impl Write, cancel: &AtomicBool) -> io::Resu
     out.write_all(b"\n]")
 }
 
-fn nested(shape: &[usize], words: &[u32], kind: Kind<'_>, out: &mut impl Write) -> io::Result<()> {
+fn nested(shape: &[usize], words: &[u64], kind: Kind<'_>, out: &mut impl Write) -> io::Result<()> {
     let [length, inner @ ..] = shape else {
         return words.first().map_or(Ok(()), |&word| value(word, kind, out));
     };
@@ -92,9 +92,10 @@ fn nested(shape: &[usize], words: &[u32], kind: Kind<'_>, out: &mut impl Write) 
     out.write_all(b"]")
 }
 
-fn value(word: u32, kind: Kind<'_>, out: &mut impl Write) -> io::Result<()> {
+fn value(word: u64, kind: Kind<'_>, out: &mut impl Write) -> io::Result<()> {
     let quoted = match kind {
-        Kind::F32 => !f32::from_bits(word).is_finite(),
+        Kind::F32 => !f32::from_bits(word as u32).is_finite(),
+        Kind::F64 => !f64::from_bits(word).is_finite(),
         Kind::Enum(variants) => (word as usize) < variants.len(),
         Kind::I32 | Kind::U32 | Kind::Bool => false,
     };

@@ -10,7 +10,10 @@ use crate::{
     launch::Assignment,
     open::{is_standard_input, named},
     problem,
-    table::{cell::Kind, source::Source},
+    table::{
+        cell::{Kind, bits_of},
+        source::Source,
+    },
 };
 use blake3::Hasher;
 use chrono::{DateTime, SecondsFormat, Utc};
@@ -111,6 +114,9 @@ pub(crate) struct Origin {
     pub(crate) input: Vec<Given>,
     pub(crate) generator: String,
     pub(crate) math: String,
+    /// The type of floats.
+    #[serde(default = "single")]
+    pub(crate) real: String,
     /// What was set of the kernel.
     pub(crate) tuning: String,
 }
@@ -201,8 +207,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) text: &'a str,
     pub(crate) data: &'a [Assignment],
     pub(crate) input: &'a [Assignment],
-    /// The words of generator and math.
-    pub(crate) compilation: &'a [String; 2],
+    /// The words of generator, math and real.
+    pub(crate) compilation: &'a [String; 3],
     pub(crate) tuning: &'a str,
 }
 
@@ -227,7 +233,7 @@ impl Origin {
             let words = simulation.param_words(&param.field.name)?;
             params.insert(param.field.name.clone(), value(&param.field, &words));
         }
-        let [generator, math] = asked.compilation.clone();
+        let [generator, math, real] = asked.compilation.clone();
         let started = DateTime::<Utc>::from(SystemTime::now());
         Ok(Origin {
             started: started.to_rfc3339_opts(SecondsFormat::Secs, true),
@@ -239,6 +245,7 @@ impl Origin {
             input: given(asked.input)?,
             generator,
             math,
+            real,
             tuning: asked.tuning.to_owned(),
         })
     }
@@ -490,14 +497,23 @@ impl Marks {
     }
 }
 
+/// What floats are where a file of an older version says nothing.
+fn single() -> String {
+    "f32".to_owned()
+}
+
 /// Hashes a column's bits.
 fn hash_bits(column: &Column, hasher: &mut Hasher) {
-    let mut bytes = Vec::with_capacity(4 << 14);
+    let bytes_of_value = 4 * column.values.scalar().words() as usize;
+    let mut bytes = Vec::with_capacity(bytes_of_value << 14);
     let count = column.values.len();
     for first in (0..count).step_by(1 << 14) {
         let places = first..(first + (1 << 14)).min(count);
         bytes.clear();
-        bytes.extend(places.flat_map(|at| column.values.word(at).to_le_bytes()));
+        for at in places {
+            let bits = column.values.bits(at).to_le_bytes();
+            bytes.extend_from_slice(&bits[..bytes_of_value]);
+        }
         hasher.update(&bytes);
     }
 }
@@ -518,20 +534,21 @@ fn hash_of_file(path: &Path) -> Result<String, Failure> {
 /// The value of a field in JSON, an array row by row.
 fn value(field: &Field, words: &[u32]) -> Value {
     let kind = Kind::of(field);
-    let one = |&word: &u32| {
+    let one = |word: u64| {
         let mut text = Vec::new();
         // Writing to memory does not fail.
         let _ = kind.write(word, &mut text);
         let text = String::from_utf8_lossy(&text).into_owned();
-        // Floats keep their short form, which has the same bits as an f32.
+        // Floats keep their short form, which has the same bits.
         match serde_json::from_str(&text) {
             Ok(value) => value,
             Err(_) => Value::String(text),
         }
     };
-    match words {
-        [word] if field.dims().is_empty() => one(word),
-        words => words.iter().map(one).collect(),
+    let mut all = bits_of(field.scalar, words);
+    match all.next() {
+        Some(only) if field.dims().is_empty() => one(only),
+        first => first.into_iter().chain(all).map(one).collect(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! NPY, NumPy's form of one array, version 1, and NPZ, a ZIP archive of several, stored without compression.
 
 use super::tables::columns;
+use sim_compiler::value::WORD_BYTES;
 use sim_runtime::{Column, Run, Values};
 use std::{
     io::{self, ErrorKind, Seek, Write},
@@ -36,6 +37,7 @@ pub(super) fn head(column: &Column, rows: usize, out: &mut impl Write) -> io::Re
 pub(super) fn values(column: &Column, out: &mut impl Write, cancel: &AtomicBool) -> io::Result<()> {
     match &column.values {
         Values::F32(values) => elements(values, |value| value.to_le_bytes(), out, cancel),
+        Values::F64(values) => elements(values, |value| value.to_le_bytes(), out, cancel),
         Values::I32(values) => elements(values, |value| value.to_le_bytes(), out, cancel),
         Values::U32(values) => elements(values, |value| value.to_le_bytes(), out, cancel),
         Values::Bool(values) => elements(values, |value| [u8::from(value)], out, cancel),
@@ -88,7 +90,7 @@ pub(super) fn write_columns(
     let plain = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
     let mut fill = || {
         for column in columns {
-            let is_large = column.values.len() as u64 * 4 >= 1 << 31;
+            let is_large = bytes_of(column) >= 1 << 31;
             archive
                 .start_file(
                     format!("{}.npy", column.field.name),
@@ -109,6 +111,11 @@ pub(super) fn write_columns(
     }
 }
 
+/// At most so many bytes.
+fn bytes_of(column: &Column) -> u64 {
+    column.values.len() as u64 * u64::from(column.values.scalar().words()) * WORD_BYTES
+}
+
 fn fill(
     archive: &mut ZipWriter<impl Write + Seek>,
     run: &Run,
@@ -116,7 +123,7 @@ fn fill(
 ) -> io::Result<()> {
     for (of, column, series) in columns(run) {
         let name = format!("{}{}", of.prefix(), column.field.name);
-        entry(archive, &name, column.values.len() as u64 * 4)?;
+        entry(archive, &name, bytes_of(column))?;
         write(column, archive, cancel)?;
         if let Some(series) = series {
             let name = format!("{name}.steps");
@@ -153,6 +160,7 @@ fn io_error(error: ZipError) -> io::Error {
 fn descr(values: &Values) -> &'static str {
     match values {
         Values::F32(_) => "<f4",
+        Values::F64(_) => "<f8",
         Values::I32(_) => "<i4",
         Values::U32(_) => "<u4",
         Values::Bool(_) => "|b1",

@@ -86,7 +86,8 @@ impl Plan {
         let bits = |field: &Field| match (self.form, field.scalar) {
             (Form::Arrow, Scalar::Bool) => 1,
             (Form::Npy, Scalar::Bool) => 8,
-            (_, Scalar::F32 | Scalar::I32 | Scalar::U32 | Scalar::Bool) => value_bits,
+            (Form::Npy | Form::Arrow, Scalar::F64) => 64,
+            (_, Scalar::F32 | Scalar::F64 | Scalar::I32 | Scalar::U32 | Scalar::Bool) => value_bits,
         };
         let bits_of = |fields: &[Field], rows: u32| -> u64 {
             let row = fields

@@ -112,12 +112,7 @@ fn kind(of: SeriesOf) -> &'static str {
 }
 
 fn value(values: &Values, at: usize) -> f64 {
-    match values {
-        Values::F32(values) => values[at].into(),
-        Values::I32(values) => values[at].into(),
-        Values::U32(values) => values[at].into(),
-        Values::Bool(values) => f64::from(u8::from(values[at])),
-    }
+    values.number(at)
 }
 
 fn mean(values: &[f64]) -> f64 {

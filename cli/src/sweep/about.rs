@@ -74,13 +74,13 @@ impl Before {
 fn mark(args: &Sweep, points: &Points<'_>, at: usize, axis: &Axis<'_>) -> AxisMark {
     let field = &axis.param.field;
     let is_drawn = args.sweep_random.or(args.sweep_sobol).is_some();
-    let mut words: Vec<u32> = Vec::new();
+    let mut words: Vec<u64> = Vec::new();
     if !args.sweep.is_empty() {
         let mut seen = std::collections::HashSet::new();
         let all = points.rows.iter().map(|row| row[at]);
         words.extend(all.filter(|word| seen.insert(*word)));
     }
-    let value = |word: &u32| json(field.scalar, &field.variants, *word);
+    let value = |word: &u64| json(field.scalar, &field.variants, *word);
     AxisMark {
         name: axis.name.clone(),
         type_name: field.scalar.name().to_owned(),

@@ -101,8 +101,12 @@ fn array(cells: &Cells) -> io::Result<ArrayRef> {
 }
 
 /// The types are those of a single run's tables.
-fn of_words(scalar: Scalar, variants: &[String], words: &[Option<u32>]) -> io::Result<ArrayRef> {
-    let words = words.iter().copied();
+fn of_words(scalar: Scalar, variants: &[String], words: &[Option<u64>]) -> io::Result<ArrayRef> {
+    if scalar == Scalar::F64 {
+        let values = words.iter().map(|bits| bits.map(f64::from_bits));
+        return Ok(Arc::new(values.collect::<Float64Array>()));
+    }
+    let words = words.iter().map(|bits| bits.map(|bits| bits as u32));
     let signed = |words: &mut dyn Iterator<Item = Option<u32>>| -> Int32Array {
         words.map(|word| word.map(u32::cast_signed)).collect()
     };
@@ -112,6 +116,7 @@ fn of_words(scalar: Scalar, variants: &[String], words: &[Option<u32>]) -> io::R
                 .map(|word| word.map(f32::from_bits))
                 .collect::<Float32Array>(),
         ),
+        Scalar::F64 => unreachable!("doubles are done"),
         Scalar::I32 => Arc::new(signed(&mut words.into_iter())),
         Scalar::U32 if !variants.is_empty() => {
             let keys = signed(&mut words.into_iter());
@@ -156,14 +161,19 @@ fn write_array(
             let bytes = words.iter();
             let (descr, bytes): (_, Vec<u8>) = match scalar {
                 Scalar::F32 => {
-                    let nan = f32::NAN.to_bits();
-                    let each = bytes.flat_map(|word| word.unwrap_or(nan).to_le_bytes());
+                    let nan = f32::NAN.to_bits().into();
+                    let each = bytes.flat_map(|word| (word.unwrap_or(nan) as u32).to_le_bytes());
                     ("<f4", each.collect())
+                }
+                Scalar::F64 => {
+                    let nan = f64::NAN.to_bits();
+                    let each = bytes.flat_map(|word| word.unwrap_or(nan).to_le_bytes());
+                    ("<f8", each.collect())
                 }
                 Scalar::I32 => ("<i4", whole(bytes)),
                 Scalar::U32 => ("<u4", whole(bytes)),
                 Scalar::Bool => {
-                    let truth = |word: &Option<u32>| u8::from(word.unwrap_or(0) != 0);
+                    let truth = |word: &Option<u64>| u8::from(word.unwrap_or(0) != 0);
                     ("|b1", bytes.map(truth).collect())
                 }
             };
@@ -186,8 +196,8 @@ fn write_array(
     archive.write_all(&bytes)
 }
 
-fn whole<'a>(words: impl Iterator<Item = &'a Option<u32>>) -> Vec<u8> {
-    let each = words.map(|word| word.unwrap_or(0));
+fn whole<'a>(words: impl Iterator<Item = &'a Option<u64>>) -> Vec<u8> {
+    let each = words.map(|word| word.unwrap_or(0) as u32);
     each.flat_map(u32::to_le_bytes).collect()
 }
 

@@ -312,7 +312,7 @@ pub(crate) fn refuse_large(
     let words: u64 = manifest
         .outputs
         .iter()
-        .map(|field| u64::from(field.words()))
+        .map(|field| u64::from(field.values()))
         .sum();
     let values = words * u64::from(agents) * repeats as u64;
     if repeats == 1 || values <= MOST_POOLED {
@@ -332,10 +332,14 @@ pub(crate) fn refuse_large(
 fn append(to: &mut Column, from: &Column) {
     match (&mut to.values, &from.values) {
         (Values::F32(to), Values::F32(from)) => to.extend(from),
+        (Values::F64(to), Values::F64(from)) => to.extend(from),
         (Values::I32(to), Values::I32(from)) => to.extend(from),
         (Values::U32(to), Values::U32(from)) => to.extend(from),
         (Values::Bool(to), Values::Bool(from)) => to.extend(from),
-        (Values::F32(_) | Values::I32(_) | Values::U32(_) | Values::Bool(_), _) => {
+        (
+            Values::F32(_) | Values::F64(_) | Values::I32(_) | Values::U32(_) | Values::Bool(_),
+            _,
+        ) => {
             unreachable!("runs of one model have outputs of the same types")
         }
     }
@@ -392,22 +396,7 @@ fn covariance(columns: &[Vec<Column>; 2], pair: &Pair) -> Option<f64> {
 
 /// The values of an element of an output, as numbers.
 fn values(column: &Column, at: usize) -> Vec<f64> {
-    fn every<T: Copy + Into<f64>>(values: &[T], at: usize, width: usize) -> Vec<f64> {
-        values
-            .iter()
-            .skip(at)
-            .step_by(width)
-            .map(|&value| value.into())
-            .collect()
-    }
-    let width = column.field.values() as usize;
-    match &column.values {
-        Values::F32(values) => every(values, at, width),
-        Values::I32(values) => every(values, at, width),
-        Values::U32(values) => every(values, at, width),
-        Values::Bool(values) => {
-            let values: Vec<u8> = values.iter().map(|&value| value.into()).collect();
-            every(&values, at, width)
-        }
-    }
+    let (values, width) = (&column.values, column.field.values() as usize);
+    let places = (at..values.len()).step_by(width);
+    places.map(|at| values.number(at)).collect()
 }

@@ -7,7 +7,11 @@ use crate::{
     number,
     open::{named, open},
     problem,
-    table::{cell::Kind, lines::Lines, spellings},
+    table::{
+        cell::{Kind, bits_of, number_of, words_of},
+        lines::Lines,
+        spellings,
+    },
     usage,
 };
 use sim_compiler::{
@@ -32,10 +36,10 @@ pub(crate) struct Axis<'a> {
 /// The points of a sweep.
 pub(crate) struct Points<'a> {
     pub(crate) axes: Vec<Axis<'a>>,
-    /// By point: the word on each axis.
-    pub(crate) rows: Vec<Vec<u32>>,
-    /// By axis: all words of its param where nothing is swept.
-    base: Vec<Vec<u32>>,
+    /// By point: the bits of the value on each axis.
+    pub(crate) rows: Vec<Vec<u64>>,
+    /// By axis: the bits of all values of its param where nothing is swept.
+    base: Vec<Vec<u64>>,
 }
 
 impl<'a> Points<'a> {
@@ -114,7 +118,9 @@ impl<'a> Points<'a> {
                 let text = |value: f64| match axis.kind() {
                     // Ranges of floats are rounded as the floats are.
                     Kind::F32 => (value as f32).to_string(),
-                    Kind::I32 | Kind::U32 | Kind::Bool | Kind::Enum(_) => value.to_string(),
+                    Kind::F64 | Kind::I32 | Kind::U32 | Kind::Bool | Kind::Enum(_) => {
+                        value.to_string()
+                    }
                 };
                 let [value, first, last] = [value, first, last].map(text);
                 (!legal).then(|| format!("{} = {value} is not in {first}..{last}", axis.name))
@@ -127,27 +133,24 @@ impl Axis<'_> {
         Kind::of(&self.param.field)
     }
 
-    /// A word as a number.
-    pub(crate) fn value(&self, word: u32) -> f64 {
-        match self.kind() {
-            Kind::F32 => f32::from_bits(word).into(),
-            Kind::I32 => f64::from(word.cast_signed()),
-            Kind::U32 | Kind::Bool | Kind::Enum(_) => f64::from(word),
-        }
+    /// A value as a number.
+    pub(crate) fn value(&self, bits: u64) -> f64 {
+        number_of(self.param.field.scalar, bits)
     }
 }
 
-fn array(param: &Param, words: Vec<u32>) -> Array {
-    Array::shaped(param.field.scalar, words, param.field.dims())
+fn array(param: &Param, bits: Vec<u64>) -> Array {
+    let scalar = param.field.scalar;
+    Array::shaped(scalar, words_of(scalar, bits), param.field.dims())
 }
 
-/// The words of a param beside those that are swept: those that are given, or the default.
+/// The bits of the values of a param beside those that are swept: those that are given, or the default.
 fn base(
     axis: &Axis<'_>,
-    first: &[u32],
+    first: &[u64],
     axes: &[Axis<'_>],
     given: &[Assignment],
-) -> Result<Vec<u32>, Failure> {
+) -> Result<Vec<u64>, Failure> {
     let field = &axis.param.field;
     let name = &field.name;
     if let Some(given) = given.iter().find(|given| given.name == *name) {
@@ -158,10 +161,11 @@ fn base(
             );
             return Err(problem::bad_sweep(name, why, help).into());
         }
-        return Ok(launch::param_value(field, &given.value)?.words);
+        let given = launch::param_value(field, &given.value)?;
+        return Ok(bits_of(field.scalar, &given.words).collect());
     }
     let mut words = match &axis.param.default {
-        Some(words) => words.clone(),
+        Some(words) => bits_of(field.scalar, words).collect(),
         None => {
             let own = axes
                 .iter()
@@ -171,7 +175,7 @@ fn base(
                 let help = format!("give the others by `--param {name}=…`");
                 return Err(problem::bad_sweep(&axis.name, &why, &help).into());
             }
-            vec![0; field.words() as usize]
+            vec![0; field.values() as usize]
         }
     };
     // A simulation needs values that the model accepts, even if every point has others.
@@ -226,7 +230,7 @@ fn refuse_twins(axes: &[Axis<'_>]) -> Result<(), Failure> {
     }
 }
 
-type Swept<'a> = (Vec<Axis<'a>>, Vec<Vec<u32>>);
+type Swept<'a> = (Vec<Axis<'a>>, Vec<Vec<u64>>);
 
 /// All combinations of the values of params; the last one changes fastest.
 fn grid<'a>(
@@ -247,7 +251,7 @@ fn grid<'a>(
     }
     let mut rows = vec![Vec::new()];
     for own in values {
-        let longer = |row: &Vec<u32>| -> Vec<Vec<u32>> {
+        let longer = |row: &Vec<u64>| -> Vec<Vec<u64>> {
             let each = own.iter().map(|&word| [row.as_slice(), &[word]].concat());
             each.collect()
         };
@@ -256,8 +260,8 @@ fn grid<'a>(
     Ok((axes, rows))
 }
 
-/// The words of `LOW:HIGH:COUNT`, or of a list.
-fn listed(axis: &Axis<'_>, text: &str) -> Result<Vec<u32>, Failure> {
+/// The bits of `LOW:HIGH:COUNT`, or of a list.
+fn listed(axis: &Axis<'_>, text: &str) -> Result<Vec<u64>, Failure> {
     let refused = |why: &str, help: &str| -> Failure {
         problem::bad_sweep(&format!("{}={text}", axis.name), why, help).into()
     };
@@ -274,7 +278,8 @@ fn listed(axis: &Axis<'_>, text: &str) -> Result<Vec<u32>, Failure> {
     }
     let word = |part: &str| {
         let word = match axis.kind() {
-            Kind::F32 => number::float(part).map(f32::to_bits),
+            Kind::F32 => number::float(part).map(|value| value.to_bits().into()),
+            Kind::F64 => number::double(part).map(f64::to_bits),
             Kind::I32 | Kind::U32 | Kind::Bool | Kind::Enum(_) => axis.kind().word(part),
         };
         let word = word.and_then(|word| match axis.value(word).is_nan() {
@@ -286,12 +291,12 @@ fn listed(axis: &Axis<'_>, text: &str) -> Result<Vec<u32>, Failure> {
     text.split(',').map(|part| word(part.trim())).collect()
 }
 
-/// The words of a range, or what is wrong with it and what helps.
+/// The bits of a range, or what is wrong with it and what helps.
 fn range(
     axis: &Axis<'_>,
     ends: [&str; 2],
     count: &str,
-) -> Result<Vec<u32>, (String, &'static str)> {
+) -> Result<Vec<u64>, (String, &'static str)> {
     const HELP: &str = "write LOW:HIGH:COUNT, such as 0.1:0.5:9 for nine values from 0.1 to 0.5";
     let end = |text: &str| match number::double(text.trim()) {
         Ok(value) if value.is_finite() => Ok(value),
@@ -400,7 +405,7 @@ fn drawn(
     axes: &[Axis<'_>],
     count: u32,
     place: impl Fn(u32, u32) -> f32,
-) -> Result<Vec<Vec<u32>>, Failure> {
+) -> Result<Vec<Vec<u64>>, Failure> {
     super::refuse_many(count as usize, 1)?;
     let word = |point: u32, (number, axis): (usize, &Axis<'_>)| {
         let [low, high] = axis.param.range.unwrap_or_default();
@@ -409,15 +414,20 @@ fn drawn(
             Kind::F32 => {
                 let value = (low + (high - low) * place) as f32;
                 // Rounding must not leave the range.
-                match axis.value(value.to_bits()) {
-                    rounded if rounded < low => value.next_up().to_bits(),
-                    rounded if rounded > high => value.next_down().to_bits(),
-                    _ => value.to_bits(),
-                }
+                let value = match f64::from(value) {
+                    rounded if rounded < low => value.next_up(),
+                    rounded if rounded > high => value.next_down(),
+                    _ => value,
+                };
+                value.to_bits().into()
             }
-            Kind::I32 => ((low + (high - low + 1.0) * place).floor() as i32).cast_unsigned(),
+            Kind::F64 => (low + (high - low) * place).clamp(low, high).to_bits(),
+            Kind::I32 => {
+                let value = (low + (high - low + 1.0) * place).floor() as i32;
+                value.cast_unsigned().into()
+            }
             Kind::U32 | Kind::Bool | Kind::Enum(_) => {
-                (low + (high - low + 1.0) * place).floor() as u32
+                ((low + (high - low + 1.0) * place).floor() as u32).into()
             }
         }
     };

@@ -201,9 +201,9 @@ fn backend(device: &Device) -> (&'static str, Option<String>) {
 }
 
 /// A value of a param as it is written on the command line.
-fn written(axis: &Axis<'_>, word: u32) -> String {
+fn written(axis: &Axis<'_>, bits: u64) -> String {
     let mut text = Vec::new();
-    match axis.kind().write(word, &mut text) {
+    match axis.kind().write(bits, &mut text) {
         Ok(()) => String::from_utf8_lossy(&text).into_owned(),
         Err(_) => String::new(),
     }

@@ -7,9 +7,13 @@ use super::{
     table::{Cells, Column, Table},
     tables::{identified, names, statistics, told_apart},
 };
-use crate::{problem, results::TableOf, table::spellings};
+use crate::{
+    problem,
+    results::TableOf,
+    table::{cell::number_of, spellings},
+};
 use sim_compiler::manifest::{self, Manifest, SeriesOf};
-use sim_runtime::{Column as Values, Series, Values as Numbers};
+use sim_runtime::{Column as Values, Element, Series, Values as Numbers};
 use std::collections::BTreeSet;
 
 /// Most cells of the tables of series: about a gibibyte.
@@ -23,8 +27,8 @@ pub(crate) struct Sampled {
 }
 
 enum Kept {
-    /// Of one run: the words of each sample.
-    Words(Vec<u32>),
+    /// Of one run: the bits of the values of each sample.
+    Words(Vec<u64>),
     /// Of several runs: means over them and standard errors, value by value of each sample.
     Means(Vec<[Option<f64>; 2]>),
     /// Over agents or worlds, row by row of each sample.
@@ -39,7 +43,7 @@ impl Sampled {
         let values = match (first.of, runs) {
             (SeriesOf::Population, [one]) => {
                 let values = &one.column.values;
-                Kept::Words((0..values.len()).map(|at| values.word(at)).collect())
+                Kept::Words((0..values.len()).map(|at| values.bits(at)).collect())
             }
             (SeriesOf::Population, _) => {
                 let places = 0..first.column.values.len();
@@ -61,7 +65,7 @@ impl Sampled {
         let width = self.width();
         let at = sample * width + row;
         let found = match &self.values {
-            Kept::Words(words) => Some(number(field.scalar, words[at])),
+            Kept::Words(words) => Some(number_of(field.scalar, words[at])),
             Kept::Means(means) => means[at][0],
             Kept::Measures(measures) => measures[at].of.mean,
         };
@@ -79,20 +83,9 @@ impl Sampled {
     }
 }
 
-fn number(scalar: manifest::Scalar, word: u32) -> f64 {
-    match scalar {
-        manifest::Scalar::F32 => f32::from_bits(word).into(),
-        manifest::Scalar::I32 => word.cast_signed().into(),
-        manifest::Scalar::U32 | manifest::Scalar::Bool => word.into(),
-    }
-}
-
 /// The mean of a value over several runs, and its standard error; none where any run has NaN.
 fn over_runs(runs: &[&Series], at: usize) -> [Option<f64>; 2] {
-    let value = |run: &&Series| {
-        let values = &run.column.values;
-        number(values.scalar(), values.word(at))
-    };
+    let value = |run: &&Series| run.column.values.number(at);
     let count = runs.len() as f64;
     let mean = runs.iter().map(value).sum::<f64>() / count;
     let square = |run: &&Series| (value(run) - mean).powi(2);
@@ -103,49 +96,21 @@ fn over_runs(runs: &[&Series], at: usize) -> [Option<f64>; 2] {
 
 /// The values of all agents or worlds of all runs, of one sample.
 fn pooled(runs: &[&Series], sample: usize) -> Values {
-    fn part<T: Copy>(values: &[T], width: usize, sample: usize) -> &[T] {
-        &values[sample * width..(sample + 1) * width]
+    fn part<T: Element>(runs: &[&Series], sample: usize) -> Vec<T> {
+        let own = |run: &&Series| -> Vec<T> {
+            let width = run.width();
+            let values = T::slice(&run.column.values).unwrap_or_default();
+            values[sample * width..(sample + 1) * width].to_vec()
+        };
+        runs.iter().flat_map(own).collect()
     }
     let first = &runs[0].column;
-    let width = runs[0].width();
-    let each = || runs.iter().map(|run| &run.column.values);
     let values = match &first.values {
-        Numbers::F32(_) => Numbers::F32(
-            each()
-                .flat_map(|it| match it {
-                    Numbers::F32(values) => part(values, width, sample),
-                    Numbers::I32(_) | Numbers::U32(_) | Numbers::Bool(_) => &[],
-                })
-                .copied()
-                .collect(),
-        ),
-        Numbers::I32(_) => Numbers::I32(
-            each()
-                .flat_map(|it| match it {
-                    Numbers::I32(values) => part(values, width, sample),
-                    Numbers::F32(_) | Numbers::U32(_) | Numbers::Bool(_) => &[],
-                })
-                .copied()
-                .collect(),
-        ),
-        Numbers::U32(_) => Numbers::U32(
-            each()
-                .flat_map(|it| match it {
-                    Numbers::U32(values) => part(values, width, sample),
-                    Numbers::F32(_) | Numbers::I32(_) | Numbers::Bool(_) => &[],
-                })
-                .copied()
-                .collect(),
-        ),
-        Numbers::Bool(_) => Numbers::Bool(
-            each()
-                .flat_map(|it| match it {
-                    Numbers::Bool(values) => part(values, width, sample),
-                    Numbers::F32(_) | Numbers::I32(_) | Numbers::U32(_) => &[],
-                })
-                .copied()
-                .collect(),
-        ),
+        Numbers::F32(_) => Numbers::F32(part(runs, sample)),
+        Numbers::F64(_) => Numbers::F64(part(runs, sample)),
+        Numbers::I32(_) => Numbers::I32(part(runs, sample)),
+        Numbers::U32(_) => Numbers::U32(part(runs, sample)),
+        Numbers::Bool(_) => Numbers::Bool(part(runs, sample)),
     };
     let mut shape = first.shape[1..].to_vec();
     if let Some(rows) = shape.first_mut() {

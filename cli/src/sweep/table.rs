@@ -12,7 +12,8 @@ pub(crate) enum Cells {
         /// Names by value, for an enum.
         variants: Vec<String>,
         scalar: Scalar,
-        words: Vec<Option<u32>>,
+        /// The bits of each.
+        words: Vec<Option<u64>>,
     },
     /// Statistics.
     Double(Vec<Option<f64>>),
@@ -36,7 +37,7 @@ pub(crate) struct Table {
 
 impl Cells {
     /// Values of a field.
-    pub(crate) fn of(field: &Field, words: impl Iterator<Item = Option<u32>>) -> Cells {
+    pub(crate) fn of(field: &Field, words: impl Iterator<Item = Option<u64>>) -> Cells {
         Cells::Words {
             variants: field.variants.clone(),
             scalar: field.scalar,
@@ -49,7 +50,7 @@ impl Cells {
         Cells::Words {
             variants: Vec::new(),
             scalar: Scalar::U32,
-            words: numbers.map(Some).collect(),
+            words: numbers.map(|number| Some(number.into())).collect(),
         }
     }
 
@@ -111,7 +112,14 @@ impl Cells {
             }
         }
         match self {
-            Cells::Words { words, .. } => each(words, |word| word.to_le_bytes(), &mut with),
+            Cells::Words {
+                scalar: Scalar::F64,
+                words,
+                ..
+            } => each(words, |word| word.to_le_bytes(), &mut with),
+            Cells::Words { words, .. } => {
+                each(words, |word| (*word as u32).to_le_bytes(), &mut with);
+            }
             Cells::Double(values) => each(values, |value| value.to_bits().to_le_bytes(), &mut with),
             Cells::Whole(values) => each(values, |value| value.to_le_bytes(), &mut with),
             Cells::Text(values) => {
@@ -131,9 +139,10 @@ impl Cells {
 }
 
 /// A value as text.
-pub(crate) fn spelled(scalar: Scalar, variants: &[String], word: u32) -> String {
+pub(crate) fn spelled(scalar: Scalar, variants: &[String], word: u64) -> String {
     let kind = match scalar {
-        Scalar::F32 => return f32::from_bits(word).to_string(),
+        Scalar::F32 => return f32::from_bits(word as u32).to_string(),
+        Scalar::F64 => return f64::from_bits(word).to_string(),
         Scalar::I32 => Kind::I32,
         Scalar::U32 if !variants.is_empty() => Kind::Enum(variants),
         Scalar::U32 => Kind::U32,
@@ -146,15 +155,17 @@ pub(crate) fn spelled(scalar: Scalar, variants: &[String], word: u32) -> String 
 }
 
 /// A value in JSON.
-pub(crate) fn json(scalar: Scalar, variants: &[String], word: u32) -> Value {
+pub(crate) fn json(scalar: Scalar, variants: &[String], bits: u64) -> Value {
+    let word = bits as u32;
     match scalar {
+        Scalar::F64 => float(f64::from_bits(bits)),
         Scalar::F32 => {
             // The shortest text of an `f32`, as a number.
             let value = f32::from_bits(word);
             float(value.to_string().parse().unwrap_or(f64::from(value)))
         }
         Scalar::I32 => Value::from(word.cast_signed()),
-        Scalar::U32 if !variants.is_empty() => Value::from(spelled(scalar, variants, word)),
+        Scalar::U32 if !variants.is_empty() => Value::from(spelled(scalar, variants, bits)),
         Scalar::U32 => Value::from(word),
         Scalar::Bool => Value::from(word != 0),
     }

@@ -3,7 +3,7 @@
 use super::{
     Values,
     arrow_columns::Leaf,
-    cell::Kind,
+    cell::{self, Kind},
     columns::{Found, Part, Wanted},
     csv_reader::shortened,
     rules::{Refusal, Rules},
@@ -41,7 +41,7 @@ struct Bad {
     refusal: Refusal,
 }
 
-type Words = Result<Vec<u32>, Bad>;
+type Words = Result<Vec<u64>, Bad>;
 
 impl Sink<'_> {
     /// The columns at the top of the schema that are needed, in ascending order.
@@ -66,8 +66,9 @@ impl Sink<'_> {
         for ((field, parts), words) in fields.zip(&mut self.values.words) {
             let kind = Kind::of(field);
             let width: usize = parts.iter().map(Part::width).sum();
+            let each = field.scalar.words() as usize;
             let first = words.len();
-            words.resize(first + rows * width, 0);
+            words.resize(first + rows * width * each, 0);
             let mut offset = 0;
             for part in parts {
                 let leaf = &self.leaves[part.column];
@@ -84,9 +85,11 @@ impl Sink<'_> {
                     )
                 })?;
                 let part_width = part.width();
-                let lines = words[first..].chunks_exact_mut(width);
+                let lines = words[first..].chunks_exact_mut(width * each);
                 for (line, values) in lines.zip(found.chunks_exact(part_width)) {
-                    line[offset..offset + part_width].copy_from_slice(values);
+                    let line = line[offset * each..].chunks_exact_mut(each);
+                    line.zip(values)
+                        .for_each(|(words, bits)| cell::put(*bits, words));
                 }
                 offset += part_width;
             }
@@ -190,7 +193,7 @@ fn values(array: &ArrayRef, outer: Option<&NullBuffer>, how: (Kind<'_>, Rules)) 
         DataType::Float16 => all.floats::<Float16Type>(array),
         DataType::Float32 if matches!(all.kind, Kind::F32) => {
             let array = array.as_primitive::<Float32Type>();
-            all.words(|at| Ok(array.value(at).to_bits()), |_| String::new())
+            all.words(|at| Ok(array.value(at).to_bits().into()), |_| String::new())
         }
         DataType::Float32 => all.floats::<Float32Type>(array),
         DataType::Float64 => all.floats::<Float64Type>(array),
@@ -229,7 +232,7 @@ struct All<'a> {
 impl All<'_> {
     fn words(
         self,
-        word: impl Fn(usize) -> Result<u32, Refusal>,
+        word: impl Fn(usize) -> Result<u64, Refusal>,
         text: impl Fn(usize) -> String,
     ) -> Words {
         let is_null = |at| self.nulls.is_some_and(|nulls| nulls.is_null(at));
@@ -292,7 +295,7 @@ impl All<'_> {
     fn dictionary(self, array: &ArrayRef) -> Words {
         let dictionary = array.as_any_dictionary();
         let keys = dictionary.normalized_keys();
-        let mut known: Vec<Option<u32>> = vec![None; dictionary.values().len()];
+        let mut known: Vec<Option<u64>> = vec![None; dictionary.values().len()];
         let mut words = Vec::with_capacity(self.len);
         for (row, &key) in keys.iter().enumerate() {
             if self.nulls.is_some_and(|nulls| nulls.is_null(row)) {

@@ -2,7 +2,7 @@
 
 use super::{
     MemoryCheck, Values,
-    cell::Kind,
+    cell::{self, Kind},
     columns::{Column, Found, Wanted},
     dialect::{self, Dialect, Mark, SAMPLE},
     lines::{Lines, MOST},
@@ -77,8 +77,8 @@ impl<'a> Rows<'a> {
         Ok(true)
     }
 
-    /// The word in a column of the row.
-    fn word(&self, column: usize, kind: Kind<'_>) -> Result<u32, Refusal> {
+    /// The bits in a column of the row.
+    fn word(&self, column: usize, kind: Kind<'_>) -> Result<u64, Refusal> {
         let Ok(text) = str::from_utf8(self.lines.cell(column)) else {
             return Err("is no UTF-8 text".into());
         };
@@ -87,7 +87,7 @@ impl<'a> Rows<'a> {
 
     /// A number with a point before its fraction.
     fn pointed<'t>(&self, text: &'t str, kind: Kind<'_>) -> Result<Cow<'t, str>, Refusal> {
-        let is_number = matches!(kind, Kind::F32 | Kind::I32 | Kind::U32);
+        let is_number = kind.is_float() || matches!(kind, Kind::I32 | Kind::U32);
         match self.dialect.decimal {
             Mark::Point => match memchr::memchr(b',', text.as_bytes()).filter(|_| is_number) {
                 Some(_) => Err(Refusal {
@@ -234,8 +234,9 @@ fn values(mut rows: Rows<'_>, wanted: Wanted<'_>, found: &Found) -> Result<Value
         for ((field, parts), words) in wanted.fields.iter().zip(&found.of_fields).zip(&mut words) {
             let kind = Kind::of(field);
             for part in parts {
-                let word = rows.word(part.column, kind);
-                words.push(word.map_err(|refusal| rows.complaint(part.column, kind, refusal))?);
+                let bits = rows.word(part.column, kind);
+                let bits = bits.map_err(|refusal| rows.complaint(part.column, kind, refusal))?;
+                cell::push(field.scalar, bits, words);
             }
         }
         count += 1;

@@ -4,7 +4,7 @@
 
 use super::{
     Loaded, MemoryCheck,
-    cell::Kind,
+    cell::{self, Kind},
     fits,
     rules::{Refusal, Rules},
 };
@@ -90,7 +90,7 @@ impl Element {
             Scalar::F32 => ElementKind::Float,
             Scalar::I32 => ElementKind::Signed,
             Scalar::U32 => ElementKind::Unsigned,
-            Scalar::Bool => return false,
+            Scalar::F64 | Scalar::Bool => return false,
         };
         (self.kind, self.size) == (kind, 4)
     }
@@ -201,32 +201,35 @@ fn read_words(
     let word_bytes = u64::from(field.scalar.words()) * WORD_BYTES;
     MemoryCheck::default().hold(path, count.saturating_mul(word_bytes))?;
     // A pipe may have less than its header says.
-    let mut words = Vec::with_capacity(count.min(1 << 24) as usize);
+    let width = field.scalar.words() as usize;
+    let mut words = Vec::with_capacity(width * count.min(1 << 24) as usize);
     let mut buffer = vec![0; size << 16];
-    while (words.len() as u64) < count {
-        let left = (count - words.len() as u64).min(1 << 16) as usize;
+    let mut read = 0;
+    while read < count {
+        let left = (count - read).min(1 << 16) as usize;
         let part = &mut buffer[..left * size];
         reader
             .read_exact(part)
             .map_err(|error| ended(path, &error))?;
         for bytes in part.chunks_exact(size) {
-            let word = if plain {
-                Ok(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+            let bits = if plain {
+                Ok(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]).into())
             } else {
                 match header.element.number(bytes) {
                     Number::Float(value) => kind.float(value).map_err(Refusal::from),
                     Number::Whole(value) => rules.integer(kind, value),
                 }
             };
-            let word = word.map_err(|refusal| {
+            let bits = bits.map_err(|refusal| {
                 let value = match header.element.number(bytes) {
                     Number::Float(value) => format!("{value:?}"),
                     Number::Whole(value) => value.to_string(),
                 };
-                let index = index_of(words.len() as u64, &header.shape);
+                let index = index_of(read, &header.shape);
                 problem::npy_value(path, &index, &value, refusal.why, refusal.fix)
             })?;
-            words.push(word);
+            cell::push(field.scalar, bits, &mut words);
+            read += 1;
         }
     }
     let mut more = [0];

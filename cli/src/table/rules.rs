@@ -8,6 +8,8 @@ const MISSING: [&str; 7] = ["", "NA", "N/A", "#N/A", "null", "NULL", "None"];
 
 /// Whole numbers up to this size are exact as an `f32`.
 const EXACT: f32 = 16_777_216.0;
+/// And as an `f64`.
+const EXACT_DOUBLE: f64 = 9_007_199_254_740_992.0;
 
 /// What `--empty` says about a value that is missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -24,7 +26,7 @@ pub(crate) enum Empty {
 pub(crate) struct Rules {
     /// What a missing value is.
     pub(crate) empty: Empty,
-    /// Whole numbers are rounded to the nearest `f32`.
+    /// Whole numbers are rounded to the nearest float.
     pub(crate) lossy: bool,
 }
 
@@ -44,45 +46,53 @@ impl From<&'static str> for Refusal {
 }
 
 impl Rules {
-    /// The word of a cell's text, without white space around it.
+    /// The bits of a cell's text, without white space around it.
     ///
     /// # Errors
     /// Why it has none.
-    pub(crate) fn text(self, kind: Kind<'_>, text: &str) -> Result<u32, Refusal> {
-        if !matches!(kind, Kind::F32) {
-            return Ok(kind.word(text)?);
-        }
-        match number::float_cell(text) {
-            Ok(value) if value.abs() >= EXACT && !self.lossy && is_inexact(text, value) => {
-                Err(INEXACT)
-            }
-            Ok(value) => Ok(value.to_bits()),
+    pub(crate) fn text(self, kind: Kind<'_>, text: &str) -> Result<u64, Refusal> {
+        let found = match kind {
+            Kind::F32 => number::float_cell(text).map(|value| {
+                let exact = value.abs() < EXACT || !is_inexact(text, value as i128);
+                (value.to_bits().into(), exact)
+            }),
+            Kind::F64 => number::double_cell(text).map(|value| {
+                let exact = value.abs() < EXACT_DOUBLE || !is_inexact(text, value as i128);
+                (value.to_bits(), exact)
+            }),
+            Kind::I32 | Kind::U32 | Kind::Bool | Kind::Enum(_) => return Ok(kind.word(text)?),
+        };
+        match found {
+            Ok((_, false)) if !self.lossy => Err(inexact(kind)),
+            Ok((bits, _)) => Ok(bits),
             Err(_) if text.is_empty() => self.missing(kind, "is empty"),
             Err(_) if is_missing(text) => self.missing(kind, "stands for a missing value"),
             Err(why) => Err(why.into()),
         }
     }
 
-    /// The word of a whole number.
+    /// The bits of a whole number.
     ///
     /// # Errors
     /// Why it has none.
-    pub(crate) fn integer(self, kind: Kind<'_>, value: i128) -> Result<u32, Refusal> {
+    pub(crate) fn integer(self, kind: Kind<'_>, value: i128) -> Result<u64, Refusal> {
         match kind {
-            Kind::F32 if self.lossy => Ok((value as f32).to_bits()),
-            Kind::F32 => kind.integer(value).map_err(|_| INEXACT),
+            Kind::F32 if self.lossy => Ok((value as f32).to_bits().into()),
+            Kind::F64 if self.lossy => Ok((value as f64).to_bits()),
+            Kind::F32 | Kind::F64 => kind.integer(value).map_err(|_| inexact(kind)),
             Kind::I32 | Kind::U32 | Kind::Bool | Kind::Enum(_) => Ok(kind.integer(value)?),
         }
     }
 
-    /// The word where there is no value.
+    /// The bits where there is no value.
     ///
     /// # Errors
     /// That there is none, in these words.
-    pub(crate) fn missing(self, kind: Kind<'_>, why: &'static str) -> Result<u32, Refusal> {
+    pub(crate) fn missing(self, kind: Kind<'_>, why: &'static str) -> Result<u64, Refusal> {
         match (kind, self.empty) {
-            (Kind::F32, Empty::Nan) => Ok(f32::NAN.to_bits()),
-            (Kind::F32, Empty::Error) => Err(Refusal {
+            (Kind::F32, Empty::Nan) => Ok(f32::NAN.to_bits().into()),
+            (Kind::F64, Empty::Nan) => Ok(f64::NAN.to_bits()),
+            (Kind::F32 | Kind::F64, Empty::Error) => Err(Refusal {
                 why,
                 fix: Some("`--empty nan` reads what is missing as NaN"),
             }),
@@ -99,17 +109,33 @@ const INEXACT: Refusal = Refusal {
     ),
 };
 
+const INEXACT_DOUBLE: Refusal = Refusal {
+    why: "is not exact as an f64",
+    fix: Some(
+        "an f64 holds whole numbers up to 9007199254740992 exactly, and some beyond; `--lossy` rounds the \
+         others to the nearest f64",
+    ),
+};
+
+/// Why a whole number is no value of this kind.
+fn inexact(kind: Kind<'_>) -> Refusal {
+    match kind {
+        Kind::F64 => INEXACT_DOUBLE,
+        _ => INEXACT,
+    }
+}
+
 /// Does the text stand for a value that is missing?
 pub(crate) fn is_missing(text: &str) -> bool {
     MISSING.contains(&text)
 }
 
-/// Is the text an integer, and its nearest `f32` another one? A text with a point or an exponent is a float,
+/// Is the text an integer, and its nearest float another one? A text with a point or an exponent is a float,
 /// which is rounded.
-fn is_inexact(text: &str, value: f32) -> bool {
+fn is_inexact(text: &str, value: i128) -> bool {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     let whole = digits.bytes().all(|byte| byte.is_ascii_digit());
-    whole && text.parse() != Ok(value as i128)
+    whole && text.parse() != Ok(value)
 }
 
 #[cfg(test)]
@@ -123,7 +149,7 @@ mod tests {
             lossy: true,
             ..strict
         };
-        let bits = |value: f32| Ok(value.to_bits());
+        let bits = |value: f32| Ok(value.to_bits().into());
         assert_eq!(strict.text(Kind::F32, "16777216"), bits(16_777_216.0));
         assert_eq!(strict.text(Kind::F32, "16777218"), bits(16_777_218.0));
         assert_eq!(strict.text(Kind::F32, "-16777217"), Err(INEXACT));
@@ -142,7 +168,7 @@ mod tests {
             lossy: false,
         };
         for text in MISSING {
-            assert_eq!(nan.text(Kind::F32, text), Ok(f32::NAN.to_bits()));
+            assert_eq!(nan.text(Kind::F32, text), Ok(f32::NAN.to_bits().into()));
             let refused = Rules::default().text(Kind::F32, text);
             assert!(
                 refused.is_err_and(|refusal| refusal.fix.is_some()),

@@ -115,12 +115,7 @@ fn width(values: &Values, rows: usize) -> usize {
 }
 
 fn number(values: &Values, at: usize) -> f64 {
-    match values {
-        Values::F32(values) => values[at].into(),
-        Values::I32(values) => values[at].into(),
-        Values::U32(values) => values[at].into(),
-        Values::Bool(values) => u8::from(values[at]).into(),
-    }
+    values.number(at)
 }
 
 fn folded(fold: Fold, values: &[f64]) -> f64 {

@@ -3,7 +3,7 @@
 use crate::{failure::Failure, problem, source::Source, table::spellings};
 use sim_compiler::{
     ir::{Len, Program, Value, VarId, VarKind},
-    manifest::{Field, Manifest, Scalar},
+    manifest::{Field, Manifest, RealType},
 };
 use sim_runtime::Trace;
 use std::collections::HashMap;
@@ -224,7 +224,7 @@ fn locals(source: &Source, program: &Program, states: &[Shown]) -> Vec<Shown> {
             field: Field {
                 name,
                 doc: String::new(),
-                scalar: Scalar::from(it.ty),
+                scalar: it.ty.stored(RealType::F32),
                 shape,
                 components: it.ty.components() as u32,
                 variants: Vec::new(),

@@ -65,7 +65,7 @@ impl<W: Write> Rows for Lines<'_, W> {
                 Some((words, times)) => {
                     for word in words {
                         let mut text = Vec::new();
-                        kind.write(word, &mut text)?;
+                        kind.write(word.into(), &mut text)?;
                         if times > 1 {
                             write!(text, " ×{times}")?;
                         }
@@ -121,7 +121,7 @@ impl<W: Write> Rows for Csv<'_, W> {
                 Some((words, _)) => {
                     for word in words {
                         write!(self.out, ",")?;
-                        kind.write(word, &mut self.out)?;
+                        kind.write(word.into(), &mut self.out)?;
                     }
                 }
             }
@@ -187,13 +187,13 @@ impl<W: Write> Rows for Json<'_, W> {
 /// Numbers that JSON does not have are their words.
 fn value(word: u32, scalar: Scalar, kind: Kind<'_>) -> Value {
     let mut text = Vec::new();
-    let _ = kind.write(word, &mut text);
+    let _ = kind.write(word.into(), &mut text);
     let text = String::from_utf8_lossy(&text).into_owned();
     match scalar {
         Scalar::F32 if !f32::from_bits(word).is_finite() => text.into(),
         Scalar::U32 if matches!(kind, Kind::Enum(_)) => text.into(),
         // The shortest digits, not those of the f64 of the same value.
-        Scalar::F32 | Scalar::I32 | Scalar::U32 | Scalar::Bool => {
+        Scalar::F32 | Scalar::F64 | Scalar::I32 | Scalar::U32 | Scalar::Bool => {
             serde_json::from_str(&text).unwrap_or(text.into())
         }
     }

@@ -29,6 +29,7 @@ mod pipes;
 mod plots;
 #[cfg(unix)]
 mod process;
+mod real;
 mod results;
 mod run;
 mod search;

@@ -1,11 +1,13 @@
-//! The machine types that a program's floats may have: `f32`, which is the language's, and `f64`, in which
-//! the interpreter runs a program to see what rounding does to it.
+//! The machine types that a program's floats may have: `f32`, which is the language's, and `f64`.
 //!
-//! In `f64` every operator and builtin is computed with 53 binary digits, random words and integers stay what
-//! they are, and what the launch gives is the `f32` that it gives.
+//! In `f64` every operator and builtin is computed with 53 binary digits; random words and integers stay what
+//! they are. What a program stores has as many digits as its own type of floats, [`Program::real`]: a program
+//! in `f32` may be run in `f64` to see what rounding does to it.
+//!
+//! [`Program::real`]: crate::ir::Program::real
 
 use super::{BuiltinId, Double, math::arithmetic, math::double, math::operator, table};
-use crate::value::{Type, Value};
+use crate::value::{RealType, Type, Value};
 use std::{
     fmt::Debug,
     ops::{Add, Div, Mul, Neg, Sub},
@@ -25,14 +27,13 @@ pub trait Real:
     + Div<Output = Self>
     + Neg<Output = Self>
 {
-    /// What a row of storage is made of: as many bits as a float has.
-    type Word: Copy + Debug + Default + PartialEq + Send + Sync + 'static;
-
     /// 0
     const ZERO: Self;
 
     /// The same number.
     fn from_f32(x: f32) -> Self;
+    /// The nearest number.
+    fn from_f64(x: f64) -> Self;
     /// The nearest `f32`.
     fn to_f32(self) -> f32;
     /// The same number.
@@ -61,50 +62,42 @@ pub trait Real:
     fn max(self, b: Self) -> Self;
     /// Applies a builtin.
     fn apply(id: BuiltinId, args: &[Value<Self>]) -> Value<Self>;
-    /// Its bits.
-    fn word(self) -> Self::Word;
-    /// The float of these bits.
-    fn from_word(word: Self::Word) -> Self;
-    /// The bits of a scalar that is no float.
-    fn widen(bits: u32) -> Self::Word;
-    /// Those bits again.
-    fn narrow(word: Self::Word) -> u32;
 
-    /// The value of type `ty` in these words.
-    fn load(ty: Type, words: &[Self::Word]) -> Value<Self> {
-        let float = |k: usize| Self::from_word(words[k]);
-        match ty {
-            Type::F32 => Value::F32(float(0)),
-            Type::I32 => Value::I32(Self::narrow(words[0]) as i32),
-            Type::U32 => Value::U32(Self::narrow(words[0])),
-            Type::Bool => Value::Bool(Self::narrow(words[0]) != 0),
-            Type::Vec2 => Value::Vec2([float(0), float(1)]),
-            Type::Vec3 => Value::Vec3([float(0), float(1), float(2)]),
-            Type::Vec4 => Value::Vec4([float(0), float(1), float(2), float(3)]),
+    /// The value of type `ty` in these words of storage, whose floats are of type `real`.
+    #[inline]
+    fn load(real: RealType, ty: Type, words: &[u32]) -> Value<Self> {
+        match real {
+            RealType::F32 => Value::from_words(ty, words).map_floats(Self::from_f32),
+            RealType::F64 => {
+                Value::from_words_of(RealType::F64, ty, words).map_floats(Self::from_f64)
+            }
         }
     }
 
-    /// Writes a value into as many words as its type has.
-    fn store(value: Value<Self>, words: &mut [Self::Word]) {
-        match value {
-            Value::I32(x) => words[0] = Self::widen(x as u32),
-            Value::U32(x) => words[0] = Self::widen(x),
-            Value::Bool(x) => words[0] = Self::widen(u32::from(x)),
-            Value::F32(_) | Value::Vec2(_) | Value::Vec3(_) | Value::Vec4(_) => {
-                for (word, x) in words.iter_mut().zip(value.floats()) {
-                    *word = x.word();
-                }
+    /// Writes a value into as many words as its type has where floats are of type `real`.
+    #[inline]
+    fn store(real: RealType, value: Value<Self>, words: &mut [u32]) {
+        let mut put = |value: &mut dyn Iterator<Item = u32>| {
+            for (word, from) in words.iter_mut().zip(value) {
+                *word = from;
             }
+        };
+        match real {
+            RealType::F32 => put(&mut value.map_floats(Self::to_f32).words()),
+            RealType::F64 => put(&mut value.map_floats(Self::to_f64).words_of(RealType::F64)),
         }
     }
 }
 
 /// The conversions and functions of one of the types, which are called the same in both modules.
 macro_rules! real {
-    ($float:ty, $word:ty, $arithmetic:ident) => {
-        type Word = $word;
+    ($float:ty, $arithmetic:ident) => {
         const ZERO: Self = 0.0;
 
+        #[inline(always)]
+        fn from_f64(x: f64) -> Self {
+            x as Self
+        }
         #[inline(always)]
         fn to_f32(self) -> f32 {
             self as f32
@@ -133,27 +126,11 @@ macro_rules! real {
         fn max(self, b: Self) -> Self {
             $arithmetic::max(self, b)
         }
-        #[inline(always)]
-        fn word(self) -> $word {
-            self.to_bits()
-        }
-        #[inline(always)]
-        fn from_word(word: $word) -> Self {
-            <$float>::from_bits(word)
-        }
-        #[inline(always)]
-        fn widen(bits: u32) -> $word {
-            bits.into()
-        }
-        #[inline(always)]
-        fn narrow(word: $word) -> u32 {
-            word as u32
-        }
     };
 }
 
 impl Real for f32 {
-    real!(f32, u32, arithmetic);
+    real!(f32, arithmetic);
 
     #[inline(always)]
     fn from_f32(x: f32) -> f32 {
@@ -190,7 +167,7 @@ impl Real for f32 {
 }
 
 impl Real for f64 {
-    real!(f64, u64, double);
+    real!(f64, double);
 
     fn from_f32(x: f32) -> f64 {
         x.into()

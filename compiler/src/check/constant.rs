@@ -7,6 +7,7 @@ use crate::{
     hir::{BinaryOp, Constant, ExprId, Type, UnaryOp},
     ir::{self, Value},
     span::Span,
+    value::RealType,
 };
 use std::{collections::HashMap, rc::Rc};
 
@@ -40,13 +41,16 @@ impl Adapted {
         constant: &Constant,
         from: &Type,
         to: &Type,
+        real: RealType,
     ) -> Result<Constant, Misfit> {
         match (constant, to) {
-            (Constant::Int(value), Type::Value(ty)) => integer(*value, *ty).map(Constant::Value),
+            (Constant::Int(value), Type::Value(ty)) => {
+                integer(*value, *ty, real).map(Constant::Value)
+            }
             (Constant::Float(value), Type::Value(ir::Type::F32)) => {
-                let narrow = *value as f32;
-                if narrow.is_finite() {
-                    Ok(Constant::Value(Value::F32(narrow)))
+                let nearest = real.nearest(*value);
+                if nearest.is_finite() {
+                    Ok(Constant::Value(Value::F32(nearest)))
                 } else {
                     Err(Misfit::Range(value.to_string()))
                 }
@@ -63,7 +67,7 @@ impl Adapted {
                 }
                 let elements = values
                     .iter()
-                    .map(|value| self.concrete(value, inner, element));
+                    .map(|value| self.concrete(value, inner, element, real));
                 let converted: Rc<[Constant]> = elements.collect::<Result<_, _>>()?;
                 if values.len() >= KEPT {
                     let (_from, to) = (values.clone(), converted.clone());
@@ -76,12 +80,15 @@ impl Adapted {
     }
 }
 
-fn integer(value: i64, ty: ir::Type) -> Result<Value, Misfit> {
+fn integer(value: i64, ty: ir::Type, real: RealType) -> Result<Value<f64>, Misfit> {
     let misfit = || Misfit::Range(value.to_string());
     match ty {
         ir::Type::I32 => i32::try_from(value).map(Value::I32).map_err(|_| misfit()),
         ir::Type::U32 => u32::try_from(value).map(Value::U32).map_err(|_| misfit()),
-        ir::Type::F32 => Ok(Value::F32(value as f32)),
+        ir::Type::F32 => Ok(Value::F32(match real {
+            RealType::F32 => f64::from(value as f32),
+            RealType::F64 => value as f64,
+        })),
         ir::Type::Bool | ir::Type::Vec2 | ir::Type::Vec3 | ir::Type::Vec4 => Err(Misfit::Kind),
     }
 }
@@ -137,6 +144,7 @@ impl Checker<'_> {
             (UnaryOp::Complement, Constant::Int(value)) => Constant::Int(!value),
             (UnaryOp::Negate, Constant::Float(value)) => Constant::Float(-value),
             (_, Constant::Value(value)) if ty.value().is_some() => {
+                // A sign is exact in both types.
                 Constant::Value(eval::unary(ir_unary(op), *value))
             }
             _ => return Ok(None),
@@ -169,7 +177,11 @@ impl Checker<'_> {
                     }
                     _ => *y,
                 };
-                Ok(Some(Constant::Value(eval::binary(op, *x, y))))
+                let value = match self.model.real {
+                    RealType::F32 => eval::binary(op, x.single(), y.single()).double(),
+                    RealType::F64 => eval::binary(op, *x, y),
+                };
+                Ok(Some(Constant::Value(value)))
             }
             _ => Ok(None),
         }
@@ -261,7 +273,7 @@ impl Checker<'_> {
         let wide = |&id: &ExprId| match self.constant(id) {
             Some(Constant::Value(value)) => Some(match self.model.texts.get(&id) {
                 Some(&text) => Value::F32(text),
-                None => value.map_floats(f64::from),
+                None => *value,
             }),
             _ => None,
         };
@@ -278,7 +290,7 @@ impl Checker<'_> {
     ) -> ExprId {
         let text = match (&constant, wide) {
             (Constant::Value(Value::F32(single)), Some(Value::F32(text))) => {
-                Some(text).filter(|&text| text != f64::from(*single) && text.is_finite())
+                Some(text).filter(|text| text != single && text.is_finite())
             }
             _ => None,
         };
@@ -295,7 +307,7 @@ impl Checker<'_> {
     }
 
     /// All expressions as machine values, if they all are constants of machine types.
-    pub(super) fn values(&self, ids: &[ExprId]) -> Option<Vec<Value>> {
+    pub(super) fn values(&self, ids: &[ExprId]) -> Option<Vec<Value<f64>>> {
         ids.iter()
             .map(|&id| match self.constant(id) {
                 Some(Constant::Value(value)) => Some(*value),

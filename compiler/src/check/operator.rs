@@ -207,7 +207,7 @@ impl Checker<'_> {
         Ok(match self.values(&[a, b]) {
             Some(values) => {
                 let wide = self.wide(&[a, b]).map(|wide| f64::apply(id, &wide));
-                let value = (id.row().pure().eval)(&values);
+                let value = self.applied(id, &values);
                 self.folded(Constant::Value(value), wide, x, span)
             }
             None => self.node(ExprKind::Builtin(id, vec![a, b]), x, span),

@@ -179,7 +179,10 @@ impl Checker<'_> {
             return Ok(None);
         };
         let from = self.ty(id).clone();
-        match self.adapted.concrete(&constant, &from, want) {
+        match self
+            .adapted
+            .concrete(&constant, &from, want, self.model.real)
+        {
             Ok(constant) => {
                 if from == Type::AbstractInt && *want == Type::F32 {
                     self.note_float(span);
@@ -190,7 +193,8 @@ impl Checker<'_> {
                     _ => None,
                 };
                 let node = self.constant_node(constant, want.clone(), span);
-                if let Some(text) = text.filter(|&text| f64::from(text as f32) != text) {
+                let real = self.model.real;
+                if let Some(text) = text.filter(|&text| real.nearest(text) != text) {
                     self.model.texts.insert(node, text);
                 }
                 Ok(Some(node))

@@ -220,11 +220,11 @@ impl<'a> Writer<'a> {
                 false => HashMap::new(),
             },
             floats: Buffers {
-                inputs: (program.inputs.iter()).all(|var| float(&Scalar::from(program[*var].ty))),
+                inputs: (program.inputs.iter()).all(|var| program[*var].ty.is_float()),
                 states: manifest.states.iter().all(|x| float(&x.scalar))
                     && program.checks.words.is_empty(),
                 outputs: (manifest.outputs.iter().all(|x| float(&x.scalar)))
-                    && recorded.all(|var| float(&Scalar::from(program[*var].ty))),
+                    && recorded.all(|var| program[*var].ty.is_float()),
             },
             own: Own::default(),
             hoisted: HashMap::new(),

@@ -26,7 +26,7 @@ use super::{Direction, Refused, forward, output, refused, variables};
 use crate::{
     Artifact,
     ir::{Block, Expr, ExprId, Launch, Len, Phase, Program, Value, VarId, VarKind, cost},
-    manifest::{Field, Manifest, Scalar},
+    manifest::{Field, Manifest},
     passes,
     random::{FINISH_STEP, INIT_STEP},
     size,
@@ -366,7 +366,7 @@ fn field(program: &Program, name: String, var: VarId) -> Field {
     let var = &program[var];
     Field {
         doc: String::new(),
-        scalar: Scalar::from(var.ty),
+        scalar: var.ty.stored(program.real),
         shape: match var.len {
             Len::Fixed(count) => vec![count],
             Len::One | Len::Open { .. } => Vec::new(),

@@ -1,8 +1,9 @@
 //! The derivatives of builtins, from their rows of the table, as functions of a program.
 
 use crate::{
+    Options,
     builtin::{BuiltinId, Meaning},
-    ir::{Block, Expr, ExprId, Function, FunctionId, Program, Stmt, Type, VarId},
+    ir::{Block, Expr, ExprId, Function, FunctionId, Program, RealType, Stmt, Type, VarId},
 };
 use std::collections::HashMap;
 
@@ -36,7 +37,7 @@ impl Rules {
         if let Some(known) = self.known.get(&(id, param, types.clone())) {
             return *known;
         }
-        let from = function(id, param, &types, result);
+        let from = function(id, param, &types, result, program.real);
         let rule = import(&from, program);
         program[rule].name = format!("{}_by_{}", id.row().name, id.row().params[param]);
         self.known.insert((id, param, types), rule);
@@ -45,7 +46,7 @@ impl Rules {
 }
 
 /// A program with the function that computes a derivative, for arguments of these types.
-fn function(id: BuiltinId, param: usize, types: &[Type], result: Type) -> Program {
+fn function(id: BuiltinId, param: usize, types: &[Type], result: Type, real: RealType) -> Program {
     let text = text(id, param).expect("the row has this derivative");
     let params: Vec<String> = (id.row().params.iter().zip(types))
         .map(|(name, ty)| format!("{name}: {}", ty.name()))
@@ -60,7 +61,12 @@ fn function(id: BuiltinId, param: usize, types: &[Type], result: Type) -> Progra
         result.name(),
         args.join(", "),
     );
-    let artifact = crate::compile(&source).expect("derivatives of the table compile");
+    let options = Options {
+        real,
+        ..Options::default()
+    };
+    let artifact = crate::compile_with(&source, options);
+    let artifact = artifact.expect("derivatives of the table compile");
     artifact.lowered
 }
 

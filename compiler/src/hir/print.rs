@@ -414,7 +414,7 @@ pub(crate) fn plain(value: &Constant, ty: &Type, model: &Model) -> String {
             let variant = model[*id].variants.get(*value as usize);
             variant.cloned().unwrap_or_default()
         }
-        (Constant::Value(Value::F32(value)), _) => format!("{value:?}"),
+        (Constant::Value(Value::F32(value)), _) => number(*value),
         (Constant::Value(Value::I32(value)), _) => value.to_string(),
         (Constant::Many(values), Type::Array(element, _)) => {
             let shown = values.iter().take(16);
@@ -433,15 +433,26 @@ pub(crate) fn plain(value: &Constant, ty: &Type, model: &Model) -> String {
     }
 }
 
+/// The shortest digits that bring a number back, which in `f32` is one.
+fn number(value: f64) -> String {
+    match Value::F32(value).exact_single() {
+        Some(Value::F32(single)) => format!("{single:?}"),
+        _ => format!("{value:?}"),
+    }
+}
+
 fn constant(value: &Constant) -> String {
     match value {
         Constant::Int(value) => value.to_string(),
         Constant::Float(value) => format!("{value:?}"),
-        Constant::Value(Value::F32(value)) => format!("{value:?}f"),
+        Constant::Value(Value::F32(value)) => format!("{}f", number(*value)),
         Constant::Value(Value::I32(value)) => format!("{value}i"),
         Constant::Value(Value::U32(value)) => format!("{value}u"),
         Constant::Value(Value::Bool(value)) => value.to_string(),
-        Constant::Value(vector) => format!("vec{:?}", vector.floats()),
+        Constant::Value(vector) => {
+            let parts: Vec<String> = vector.floats().iter().map(|x| number(*x)).collect();
+            format!("vec[{}]", parts.join(", "))
+        }
         Constant::Many(values) => {
             let shown: Vec<String> = values.iter().take(16).map(constant).collect();
             let more = if values.len() > 16 { ", …" } else { "" };

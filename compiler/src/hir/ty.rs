@@ -141,16 +141,29 @@ impl Type {
 }
 
 /// A value known at compile time.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub enum Constant {
     /// Of type [`Type::AbstractInt`].
     Int(i64),
     /// Of type [`Type::AbstractFloat`].
     Float(f64),
-    /// Of a machine type or an enum.
-    Value(ir::Value),
+    /// Of a machine type or an enum. Its floats are numbers of the run's type: `f32`, or `f64` where the
+    /// model is compiled for that.
+    Value(ir::Value<f64>),
     /// An array, or a struct's fields in order.
     Many(Rc<[Constant]>),
+}
+
+impl PartialEq for Constant {
+    fn eq(&self, other: &Constant) -> bool {
+        match (self, other) {
+            (Constant::Int(a), Constant::Int(b)) => a == b,
+            (Constant::Float(a), Constant::Float(b)) => a == b,
+            (Constant::Value(a), Constant::Value(b)) => a.has_bits_of(b),
+            (Constant::Many(a), Constant::Many(b)) => a == b,
+            _ => false,
+        }
+    }
 }
 
 impl Constant {
@@ -168,7 +181,7 @@ impl Constant {
     pub fn as_number(&self) -> Option<f64> {
         match self {
             Constant::Float(value) => Some(*value),
-            Constant::Value(ir::Value::F32(value)) => Some(f64::from(*value)),
+            Constant::Value(ir::Value::F32(value)) => Some(*value),
             other => other.as_int().map(|value| value as f64),
         }
     }

@@ -127,6 +127,7 @@ pub(crate) fn speculation(expr: &Expr) -> Option<usize> {
         // Storage, `exp` and the like.
         Expr::Element { .. } | Expr::Other { .. } | Expr::Builtin(..) => Some(4),
         Expr::Literal(_)
+        | Expr::Double(_)
         | Expr::Launch(_)
         | Expr::Rows(_)
         | Expr::Read(_)

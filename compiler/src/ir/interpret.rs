@@ -37,7 +37,7 @@ mod world;
 
 #[cfg(doc)]
 use super::{Expr, Launch};
-use super::{Program, Value};
+use super::{Program, RealType, Value};
 use crate::{builtin::real::Real, random::Generator};
 use lane::Lane;
 pub use machine::Machine;
@@ -106,6 +106,11 @@ impl<'a> Interpreter<'a> {
         self.plan.slots as u64 * size_of::<Value<R>>() as u64
     }
 
+    /// The machine type of the program's floats.
+    pub fn real(&self) -> RealType {
+        self.program.real
+    }
+
     /// Does the program need a [`WorldMachine`]?
     pub fn has_worlds(&self) -> bool {
         self.program.has_worlds()
@@ -118,6 +123,15 @@ impl<'a> Interpreter<'a> {
         members: u32,
         cancelled: F,
     ) -> WorldMachine<'_, F> {
+        self.world_machine_of(members, cancelled)
+    }
+
+    /// The same with floats of type `R`.
+    pub fn world_machine_of<R: Real, F: Fn() -> bool + Copy>(
+        &self,
+        members: u32,
+        cancelled: F,
+    ) -> WorldMachine<'_, F, R> {
         let agents = (0..members).map(|_| Lane::new(self, 0, members == 1, cancelled));
         WorldMachine::new(self, agents.collect())
     }
@@ -125,6 +139,15 @@ impl<'a> Interpreter<'a> {
     /// A machine for agents of `lanes` lanes, a power of two: 1, or what the program was split over. It asks
     /// now and then whether it is `cancelled`.
     pub fn machine<F: Fn() -> bool + Copy>(&self, lanes: u32, cancelled: F) -> Machine<'_, F> {
+        self.machine_of(lanes, cancelled)
+    }
+
+    /// The same with floats of type `R`.
+    pub fn machine_of<R: Real, F: Fn() -> bool + Copy>(
+        &self,
+        lanes: u32,
+        cancelled: F,
+    ) -> Machine<'_, F, R> {
         let lanes = (0..lanes).map(|number| Lane::new(self, number, false, cancelled));
         Machine::new(self, lanes.collect())
     }

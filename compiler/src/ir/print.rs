@@ -58,7 +58,7 @@ impl Printer<'_> {
 
     fn declarations(&mut self) {
         for (var, elements) in &self.program.constants {
-            let elements: Vec<String> = elements.iter().map(expr::literal).collect();
+            let elements: Vec<String> = elements.iter().map(expr::double_literal).collect();
             let line = format!("const {} = [{}]", self.typed(*var), elements.join(", "));
             self.line(&line);
         }

@@ -243,6 +243,7 @@ impl Uniformity {
             Expr::Call(function, _) => self.functions[function],
             Expr::AcrossLanes { .. } => return operands.scope.into(),
             Expr::Literal(_)
+            | Expr::Double(_)
             | Expr::Swizzle { .. }
             | Expr::Compose(_)
             | Expr::Splat { .. }

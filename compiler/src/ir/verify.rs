@@ -525,7 +525,7 @@ fn rows(program: &Program, vars: &[VarId]) -> Result<(), String> {
             Len::Fixed(count) => u64::from(count),
             Len::Open { stride } => u64::from(stride),
         };
-        count * u64::from(ty.words())
+        count * u64::from(program.words(ty))
     };
     let mut ranges: Vec<(u64, u64, &str)> = vars
         .iter()

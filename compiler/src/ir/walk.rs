@@ -54,7 +54,11 @@ impl Expr {
     #[inline]
     pub fn operands(&self) -> Operands {
         match self {
-            Expr::Literal(_) | Expr::Launch(_) | Expr::Rows(_) | Expr::Read(_) => some(&[]),
+            Expr::Literal(_)
+            | Expr::Double(_)
+            | Expr::Launch(_)
+            | Expr::Rows(_)
+            | Expr::Read(_) => some(&[]),
             Expr::Other {
                 index: Some(index),
                 member,
@@ -102,6 +106,7 @@ impl Expr {
             | Expr::Element { array: var, .. }
             | Expr::Other { var, .. } => Some(*var),
             Expr::Literal(_)
+            | Expr::Double(_)
             | Expr::Launch(_)
             | Expr::Swizzle { .. }
             | Expr::Compose(_)
@@ -135,7 +140,11 @@ impl Expr {
     /// Lets `f` change every operand, in the order of [`Expr::operands`].
     pub fn map_operands(&mut self, mut f: impl FnMut(ExprId) -> ExprId) {
         match self {
-            Expr::Literal(_) | Expr::Launch(_) | Expr::Rows(_) | Expr::Read(_) => {}
+            Expr::Literal(_)
+            | Expr::Double(_)
+            | Expr::Launch(_)
+            | Expr::Rows(_)
+            | Expr::Read(_) => {}
             Expr::Other { index, member, .. } => {
                 if let Some(index) = index {
                     *index = f(*index);

@@ -215,6 +215,7 @@ impl Walk<'_> {
                     self.usage.across_finish |= self.part == Part::Finish;
                 }
                 Expr::Literal(_)
+                | Expr::Double(_)
                 | Expr::Rows(_)
                 | Expr::Swizzle { .. }
                 | Expr::Compose(_)

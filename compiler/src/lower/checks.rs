@@ -261,7 +261,7 @@ impl Lowerer<'_> {
         vars.map(|&var| Field {
             name: self.program[var].name.clone(),
             doc: String::new(),
-            scalar: Type::U32.into(),
+            scalar: crate::value::Scalar::U32,
             shape: Vec::new(),
             components: 1,
             variants: Vec::new(),

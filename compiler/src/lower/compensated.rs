@@ -38,7 +38,7 @@ impl Lowerer<'_> {
             let ty = self.program[var].ty;
             let low = self.made(&format!("{}_low", state.name), ty, VarKind::State);
             self.program[low].word = word;
-            word += ty.words();
+            word += self.program.words(ty);
             self.program.states.push(low);
             self.low_parts.insert(var, low);
         }

@@ -7,7 +7,7 @@ use super::Lowerer;
 use crate::{
     builtin::{BuiltinId, Draw},
     hir::{self, Constant, ExprKind},
-    ir::{self, BinaryOp, Expr, ExprId, Len, Value, VarKind},
+    ir::{self, BinaryOp, Expr, ExprId, Len, RealType, Value, VarKind},
 };
 
 impl Lowerer<'_> {
@@ -140,24 +140,30 @@ impl Lowerer<'_> {
             _ => None,
         };
         let stays_below =
-            (known(args[0]).zip(known(args[1]))).is_some_and(|(low, high)| stays_below(low, high));
+            (known(args[0]).zip(known(args[1]))).is_some_and(|(low, high)| match self.model.real {
+                RealType::F32 => stays_below(low as f32, high as f32),
+                RealType::F64 => stays_below_double(low, high),
+            });
         let low = self.argument("low", args[0]);
         let high = self.argument("high", args[1]);
         self.check_at_launch(Draw::Uniform, &[low, high]);
-        let (end, last) = if stays_below {
-            (high, None)
-        } else {
-            let (end, last) = self.uniform_end(low, high);
-            (end, Some(last))
+        let (end, last) = match (stays_below, self.model.real) {
+            (true, _) => (high, None),
+            (false, RealType::F32) => {
+                let (end, last) = self.uniform_end(low, high);
+                (end, Some(last))
+            }
+            // Bits tell nothing of doubles: the one number that rounding gives too much is the first one.
+            (false, RealType::F64) => (self.end_of_range(low, high).0, None),
         };
         let (a, b) = (self.read(end), self.read(low));
         let mut width = self.binary(BinaryOp::Subtract, a, b);
-        if last.is_some() {
+        if !stays_below {
             // `min` would turn NaN into a number.
             let var = self.bind("width", width);
-            let (a, most) = (self.read(var), self.float(f32::MAX));
+            let (a, most) = (self.read(var), self.largest());
             let infinite = self.binary(BinaryOp::Greater, a, most);
-            let (most, width_again) = (self.float(f32::MAX), self.read(var));
+            let (most, width_again) = (self.largest(), self.read(var));
             width = self.select(infinite, most, width_again);
         }
         let width = self.bind("width", width);
@@ -171,15 +177,30 @@ impl Lowerer<'_> {
                 let last = self.read(last);
                 self.builtin(BuiltinId::MIN, vec![value, last])
             }
-            None => value,
+            None if stays_below => value,
+            None => {
+                let value = self.bind("value", value);
+                let (a, b) = (self.read(value), self.read(end));
+                let beyond = self.binary(BinaryOp::GreaterEqual, a, b);
+                let (first, value) = (self.read(low), self.read(value));
+                self.select(beyond, first, value)
+            }
         };
         self.drawn(value, &[low, high], args)
     }
 
-    /// The end up to which a uniform number is drawn, and the last number before it: `high` and the float
-    /// before `high`; but `low` for both if `high` is not above it, and NaN if `high` is. The float before is
-    /// found in integers, which no driver rounds.
-    fn uniform_end(&mut self, low: ir::VarId, high: ir::VarId) -> (ir::VarId, ir::VarId) {
+    /// The largest float.
+    fn largest(&mut self) -> ExprId {
+        let largest = match self.model.real {
+            RealType::F32 => f32::MAX.into(),
+            RealType::F64 => f64::MAX,
+        };
+        self.program.add_literal(Value::F32(largest), self.span)
+    }
+
+    /// The end up to which a uniform number is drawn: `high`; but `low` if `high` is not above it, and NaN if
+    /// `high` is. And whether `high` is above `low`.
+    fn end_of_range(&mut self, low: ir::VarId, high: ir::VarId) -> (ir::VarId, ir::VarId) {
         let (a, b) = (self.read(low), self.read(high));
         let proper = self.binary(BinaryOp::Less, a, b);
         let proper = self.bind("proper", proper);
@@ -189,8 +210,13 @@ impl Lowerer<'_> {
         let end = self.select(nan, a, b);
         let (condition, accept) = (self.read(proper), self.read(high));
         let end = self.select(condition, accept, end);
-        let end = self.bind("end", end);
+        (self.bind("end", end), proper)
+    }
 
+    /// That end, and the last number before it: the `f32` before `high`, or the end. It is found in integers,
+    /// which no driver rounds.
+    fn uniform_end(&mut self, low: ir::VarId, high: ir::VarId) -> (ir::VarId, ir::VarId) {
+        let (end, proper) = self.end_of_range(low, high);
         let number = self.read(high);
         let bits = self.bitcast(ir::Type::I32, number);
         let bits = self.bind("bits", bits);
@@ -255,4 +281,10 @@ impl Lowerer<'_> {
 fn stays_below(low: f32, high: f32) -> bool {
     let (width, most) = (high - low, 1.0 - 1.0 / 16_777_216.0);
     low < high && low + width * most < high && width.mul_add(most, low) < high
+}
+
+/// The same in `f64`.
+fn stays_below_double(low: f64, high: f64) -> bool {
+    let (width, most) = (high - low, 1.0 - 1.0 / 16_777_216.0);
+    low < high && low + width * most < high
 }

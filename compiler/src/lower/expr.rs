@@ -9,7 +9,7 @@ use crate::{
     builtin::BuiltinId,
     check::{ir_binary, ir_unary},
     hir::{self, AgentField, BinaryOp, Constant, ExprKind, Type},
-    ir::{self, Expr, ExprId, Len, Stmt, Value, VarKind},
+    ir::{self, Expr, ExprId, Len, RealType, Stmt, Value, VarKind},
     span::Span,
 };
 
@@ -126,10 +126,10 @@ impl Lowerer<'_> {
         let value = match constant {
             Constant::Value(value) => *value,
             Constant::Int(value) => Value::I32(*value as i32),
-            Constant::Float(value) => Value::F32(*value as f32),
+            Constant::Float(value) => Value::F32(self.model.real.nearest(*value)),
             Constant::Many(_) => unreachable!("an array is no single value"),
         };
-        self.literal(value)
+        self.program.add_literal(value, self.span)
     }
 
     fn operator(&mut self, op: BinaryOp, a: hir::ExprId, b: hir::ExprId) -> ExprId {
@@ -398,7 +398,7 @@ impl Lowerer<'_> {
         let mut leaves = Vec::new();
         for (leaf, values) in super::place::leaves(self.model, ty).into_iter().zip(values) {
             let key: Vec<u32> = std::iter::once(leaf.ty as u32)
-                .chain(values.iter().flat_map(|value| value.words()))
+                .chain((values.iter()).flat_map(|value| value.words_of(RealType::F64)))
                 .collect();
             let var = match self.constants.get(&key) {
                 Some(&var) => var,
@@ -423,13 +423,13 @@ impl Lowerer<'_> {
     }
 
     /// The values of each leaf of a constant, in row-major order.
-    pub(super) fn leaf_values(&self, constant: &Constant, ty: &Type) -> Vec<Vec<Value>> {
+    pub(super) fn leaf_values(&self, constant: &Constant, ty: &Type) -> Vec<Vec<Value<f64>>> {
         let mut values = vec![Vec::new(); self.fields.count(ty)];
         self.add_leaf_values(constant, ty, &mut values);
         values
     }
 
-    fn add_leaf_values(&self, constant: &Constant, ty: &Type, values: &mut [Vec<Value>]) {
+    fn add_leaf_values(&self, constant: &Constant, ty: &Type, values: &mut [Vec<Value<f64>>]) {
         match (constant, ty) {
             (Constant::Many(parts), Type::Array(element, _)) => {
                 parts
@@ -445,7 +445,9 @@ impl Lowerer<'_> {
             }
             (Constant::Value(value), _) => values[0].push(*value),
             (Constant::Int(value), _) => values[0].push(Value::I32(*value as i32)),
-            (Constant::Float(value), _) => values[0].push(Value::F32(*value as f32)),
+            (Constant::Float(value), _) => {
+                values[0].push(Value::F32(self.model.real.nearest(*value)));
+            }
             (Constant::Many(_), _) => unreachable!("only arrays and structs have parts"),
         }
     }

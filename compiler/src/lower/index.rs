@@ -213,6 +213,7 @@ impl Lowerer<'_> {
                 fits((self.range(args[1])?.0, self.range(args[2])?.1))
             }
             Expr::Literal(_)
+            | Expr::Double(_)
             | Expr::Launch(_)
             | Expr::Rows(_)
             | Expr::Read(_)

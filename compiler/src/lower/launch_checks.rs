@@ -129,7 +129,9 @@ impl<'a> Maker<'a> {
         // Constant arguments are the checker's.
         let open = |arg: &VarId| {
             let value = self.values.get(arg);
-            value.is_some_and(|value| !matches!(self.from[*value], Expr::Literal(_)))
+            value.is_some_and(|value| {
+                !matches!(self.from[*value], Expr::Literal(_) | Expr::Double(_))
+            })
         };
         if !reached.args.iter().any(open) {
             return None;
@@ -233,6 +235,7 @@ impl<'a> Maker<'a> {
             | Expr::AcrossWorld { .. }
             | Expr::Other { .. } => false,
             Expr::Literal(_)
+            | Expr::Double(_)
             | Expr::Swizzle { .. }
             | Expr::Compose(_)
             | Expr::Splat { .. }
@@ -272,6 +275,7 @@ impl<'a> Maker<'a> {
             constants: self.from.constants.clone(),
             params: self.from.params.clone(),
             functions: self.from.functions.clone(),
+            real: self.from.real,
             ..Program::default()
         };
         for (function, decided) in program.functions.iter_mut().zip(&self.functions) {
@@ -294,14 +298,15 @@ impl<'a> Maker<'a> {
             let value = self.values[var];
             program.finish.push(Stmt::Let { var: *var, value });
         }
-        for (word, arg) in self.outputs.into_iter().enumerate() {
+        let width = program.real.scalar().words();
+        for (number, arg) in self.outputs.into_iter().enumerate() {
             let output = program.add_var(Var {
                 name: "argument".to_owned(),
                 doc: String::new(),
                 ty: self.from[arg].ty,
                 len: Len::One,
                 kind: VarKind::Output,
-                word: word as u32,
+                word: number as u32 * width,
                 span: Span::default(),
             });
             program.outputs.push(output);

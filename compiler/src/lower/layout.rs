@@ -7,9 +7,9 @@ use super::{
 use crate::{
     hir::{InputSource, Type},
     ir::{Len, Owner, Var, VarId, VarKind},
-    manifest::{self, Field, Manifest, Scalar, SeriesOf, Source, header},
+    manifest::{self, Field, Manifest, SeriesOf, Source, header},
     span::Span,
-    value::VEC4_WORDS,
+    value::{RealType, VEC4_WORDS},
 };
 
 const WORKGROUP_SIZE: u32 = 64;
@@ -34,7 +34,7 @@ impl Lowerer<'_> {
     }
 
     fn declare_params(&mut self) {
-        let model = self.model;
+        let (model, real) = (self.model, self.model.real);
         let open = model
             .data
             .iter()
@@ -52,9 +52,9 @@ impl Lowerer<'_> {
                 span: param.span,
             };
             let place = self.root(&declared, VarKind::Param, &mut |leaf| {
-                word = word.next_multiple_of(alignment(leaf));
+                word = word.next_multiple_of(alignment(leaf, real));
                 let at = word;
-                word += words(leaf);
+                word += words(leaf, real);
                 // In the kernel an array is whole vec4s, and what follows begins after them.
                 if !leaf.dims.is_empty() {
                     word = word.next_multiple_of(VEC4_WORDS);
@@ -86,7 +86,7 @@ impl Lowerer<'_> {
     }
 
     fn declare_inputs(&mut self) {
-        let mut words = [0; 2];
+        let (mut words, real) = ([0; 2], self.model.real);
         for input in &self.model.inputs {
             if self.is_full() {
                 return;
@@ -102,13 +102,13 @@ impl Lowerer<'_> {
                 Owner::World => VarKind::WorldInput,
             };
             let word = &mut words[input.owner as usize];
-            let place = self.root(&declared, kind, &mut |leaf| take(word, leaf));
+            let place = self.root(&declared, kind, &mut |leaf| take(word, leaf, real));
             self.inputs.push(place);
         }
     }
 
     fn declare_states(&mut self) {
-        let mut words = [0; 2];
+        let (mut words, real) = ([0; 2], self.model.real);
         for state in &self.model.states {
             if self.is_full() {
                 return;
@@ -124,14 +124,14 @@ impl Lowerer<'_> {
                 Owner::World => VarKind::WorldState,
             };
             let word = &mut words[state.owner as usize];
-            let place = self.root(&declared, kind, &mut |leaf| take(word, leaf));
+            let place = self.root(&declared, kind, &mut |leaf| take(word, leaf, real));
             self.states.push(place);
         }
         self.declare_low_parts(words[Owner::Agent as usize]);
     }
 
     fn declare_outputs(&mut self) {
-        let mut words = [0; 2];
+        let (mut words, real) = ([0; 2], self.model.real);
         for output in &self.model.outputs {
             if self.is_full() {
                 return;
@@ -147,7 +147,7 @@ impl Lowerer<'_> {
                 Owner::World => VarKind::WorldOutput,
             };
             let word = &mut words[output.owner as usize];
-            let place = self.root(&declared, kind, &mut |leaf| take(word, leaf));
+            let place = self.root(&declared, kind, &mut |leaf| take(word, leaf, real));
             self.outputs.push(place);
         }
     }
@@ -261,6 +261,7 @@ impl Lowerer<'_> {
             workgroup_size: WORKGROUP_SIZE,
             inner_iterations: None,
             step_table: None,
+            real: model.real,
         }
     }
 
@@ -329,7 +330,7 @@ impl Lowerer<'_> {
         Field {
             name: path.join("."),
             doc: var.doc.clone(),
-            scalar: Scalar::from(leaf.ty),
+            scalar: leaf.ty.stored(self.model.real),
             shape: leaf.dims.clone(),
             components: leaf.ty.components() as u32,
             variants,
@@ -352,8 +353,12 @@ impl Lowerer<'_> {
             for leaf in &leaves(self.model, &param.ty) {
                 let var = &self.program[*vars.next().expect("every leaf has a variable")];
                 let default = defaults.as_mut().and_then(Iterator::next);
-                let default =
-                    default.map(|values| values.iter().flat_map(|value| value.words()).collect());
+                let real = self.model.real;
+                let default = default.map(|values| {
+                    (values.iter())
+                        .flat_map(|value| value.words_of(real))
+                        .collect()
+                });
                 let field = self.field(&param.name, leaf, var);
                 params.push(manifest::Param {
                     field,
@@ -389,21 +394,21 @@ impl Lowerer<'_> {
     }
 }
 
-fn words(leaf: &LeafType) -> u32 {
-    leaf.dims.iter().product::<u32>() * leaf.ty.words()
+fn words(leaf: &LeafType, real: RealType) -> u32 {
+    leaf.dims.iter().product::<u32>() * leaf.ty.words_of(real)
 }
 
 /// The alignment in words of a param in the uniform block, as WGSL's uniform layout requires.
-fn alignment(leaf: &LeafType) -> u32 {
+fn alignment(leaf: &LeafType, real: RealType) -> u32 {
     match leaf.dims.is_empty() {
-        true => leaf.ty.words().next_power_of_two(),
+        true => leaf.ty.words_of(real).next_power_of_two(),
         false => VEC4_WORDS,
     }
 }
 
 /// The next free word for a leaf that lies right behind the last one.
-pub(super) fn take(word: &mut u32, leaf: &LeafType) -> u32 {
+pub(super) fn take(word: &mut u32, leaf: &LeafType, real: RealType) -> u32 {
     let at = *word;
-    *word += words(leaf);
+    *word += words(leaf, real);
     at
 }

@@ -43,8 +43,9 @@ impl Lowerer<'_> {
             };
             let mut word = self.program.row_words(list);
             self.sampling = at;
+            let real = self.model.real;
             let place = self.root(&declared, kind, &mut |leaf| {
-                super::layout::take(&mut word, leaf)
+                super::layout::take(&mut word, leaf, real)
             });
             if let Some(fold) = series.fold.as_ref().and_then(SeriesFold::of_kernel) {
                 let op = combining(fold);

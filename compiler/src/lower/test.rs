@@ -3,7 +3,6 @@
 use super::{Lowerer, place::leaves};
 use crate::{
     hir::GivenValue,
-    manifest::Scalar,
     testing::{Given, Test},
 };
 
@@ -32,9 +31,11 @@ impl Lowerer<'_> {
             Given {
                 role: given.role,
                 name: path.join("."),
-                scalar: Scalar::from(leaf.ty),
+                scalar: leaf.ty.stored(self.model.real),
                 shape,
-                words: values.iter().flat_map(|value| value.words()).collect(),
+                words: (values.iter())
+                    .flat_map(|value| value.words_of(self.model.real))
+                    .collect(),
             }
         });
         fields.collect()

@@ -1,8 +1,8 @@
 //! What is sampled as a run goes on: when, of what, and where the samples lie.
 
 use super::{Field, Manifest, Rows};
-use crate::builtin::Fold;
-use serde::{Deserialize, Serialize};
+use crate::{builtin::Fold, value::RealType};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Agents of a unit. In a model without worlds, what is observed of the population is combined over units of
 /// consecutive agents first, where worlds stand in other models. A power of two, so that a tree over units of
@@ -78,16 +78,43 @@ pub enum SeriesFold {
     /// The square root of the variance.
     Sd,
     /// The values at these fractions of the sorted values, between two of them by linear interpolation.
-    Quantiles(Vec<f32>),
+    Quantiles(Vec<Number>),
     /// How many values each of equal bins has. Values outside count in none.
     Histogram {
         /// The lower end of the first bin.
-        low: f32,
+        low: Number,
         /// The upper end of the last bin, which belongs to it.
-        high: f32,
+        high: Number,
         /// The number of bins.
         bins: u32,
     },
+}
+
+/// A number of the model in the type of its floats: in JSON with the shortest digits that bring it back.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct Number(pub f64);
+
+impl Number {
+    /// The number in a run with floats of type `real`.
+    pub fn of(self, real: RealType) -> f64 {
+        real.nearest(self.0)
+    }
+}
+
+impl Serialize for Number {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let single = self.0 as f32;
+        match f64::from(single) == self.0 {
+            true => serializer.serialize_f32(single),
+            false => serializer.serialize_f64(self.0),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Number {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Number, D::Error> {
+        f64::deserialize(deserializer).map(Number)
+    }
 }
 
 impl SeriesFold {
@@ -127,11 +154,11 @@ impl Series {
         self.of.is_stored_by_agent(self.fold.as_ref())
     }
 
-    /// Words that the kernel stores per sample and agent, world or unit: those of the field, or an `f32` that
-    /// the host combines.
-    pub fn stored_words(&self) -> u32 {
+    /// Words that a run with floats of type `real` stores per sample and agent, world or unit: those of the
+    /// field, or a float that the host combines.
+    pub fn stored_words(&self, real: RealType) -> u32 {
         match self.fold.as_ref().is_some_and(SeriesFold::is_of_host) {
-            true => 1,
+            true => real.scalar().words(),
             false => self.field.words(),
         }
     }

@@ -9,7 +9,7 @@ mod logic;
 mod vector;
 
 use super::fold::fold;
-use crate::ir::{BinaryOp, Expr, ExprId, Program, Type, UnaryOp, Value};
+use crate::ir::{BinaryOp, Expr, ExprId, Program, RealType, Type, UnaryOp, Value};
 
 /// The result of a simplification.
 enum Rewrite {
@@ -29,8 +29,8 @@ pub(super) fn simplify(program: &mut Program, id: ExprId) {
         if program.exprs[at].operands().is_empty() {
             return;
         }
-        if let Some(value) = fold(program, &program.exprs[at]) {
-            program.exprs[at] = Expr::Literal(value);
+        if let Some(literal) = fold(program, &program.exprs[at]) {
+            program.exprs[at] = literal;
             return;
         }
         match rule(program, id) {
@@ -84,6 +84,7 @@ fn rule(program: &mut Program, id: ExprId) -> Option<Rewrite> {
         }
         Expr::Compose(parts) => vector::compose(program, parts),
         Expr::Literal(_)
+        | Expr::Double(_)
         | Expr::Launch(_)
         | Expr::Rows(_)
         | Expr::Read(_)
@@ -99,7 +100,9 @@ fn rule(program: &mut Program, id: ExprId) -> Option<Rewrite> {
 }
 
 fn bitcast(program: &Program, to: Type, value: ExprId) -> Option<Rewrite> {
-    if program.type_of(value) == to {
+    // In `f64` these bits are those of the nearest `f32`.
+    let rounds = program.real == RealType::F64 && to == Type::F32;
+    if program.type_of(value) == to && !rounds {
         return Some(Rewrite::Same(value));
     }
     // A conversion to a float and back would change the bits of a NaN.
@@ -107,6 +110,7 @@ fn bitcast(program: &Program, to: Type, value: ExprId) -> Option<Rewrite> {
         to: Type::I32 | Type::U32,
         value: inner,
     } = program[value]
+        && !(rounds && program.type_of(inner) == Type::F32)
     {
         return Some(Rewrite::Into(Expr::Bitcast { to, value: inner }));
     }

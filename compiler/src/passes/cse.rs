@@ -82,6 +82,7 @@ impl Hash for Key {
         // Enough of a shape: those that differ elsewhere usually differ in their operands.
         let detail = match self.shape {
             Shape::Literal(_, [x, y, _, _]) => x ^ y.rotate_left(16),
+            Shape::Double(bits) => bits as u32 ^ (bits >> 32) as u32,
             Shape::Launch(which) => match which {
                 Launch::Agent => 0,
                 Launch::Agents => 1,

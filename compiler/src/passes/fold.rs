@@ -3,15 +3,28 @@
 
 use super::rewrite::literal;
 use crate::{
-    builtin::eval,
-    ir::{Expr, Program, Value},
+    builtin::{eval, real::Real},
+    ir::{Expr, ExprId, Program, RealType, Value},
 };
 
-/// The value of a node whose operands are literals.
-pub(crate) fn fold(program: &Program, expr: &Expr) -> Option<Value> {
-    let known = |id| literal(program, id);
+/// The literal that a node is whose operands are literals. A vector in `f64` that has no `f32` stays.
+pub(crate) fn fold(program: &Program, expr: &Expr) -> Option<Expr> {
+    if program.real == RealType::F32 {
+        return folded(expr, |id| literal(program, id)).map(Expr::Literal);
+    }
+    let known = |id: ExprId| {
+        if let Expr::Double(bits) = program[id] {
+            return Some(Value::F32(f64::from_bits(bits)));
+        }
+        literal(program, id).map(Value::double)
+    };
+    program.literal(folded(expr, known)?)
+}
+
+/// The value of a node, given those of its operands.
+fn folded<R: Real>(expr: &Expr, known: impl Fn(ExprId) -> Option<Value<R>>) -> Option<Value<R>> {
     match expr {
-        Expr::Literal(value) => Some(*value),
+        Expr::Literal(_) | Expr::Double(_) => None,
         Expr::Launch(_)
         | Expr::Rows(_)
         | Expr::Read(_)
@@ -23,7 +36,7 @@ pub(crate) fn fold(program: &Program, expr: &Expr) -> Option<Value> {
         | Expr::Other { .. } => None,
         Expr::Swizzle { vector, components } => Some(eval::swizzle(known(*vector)?, components)),
         Expr::Compose(parts) => {
-            let parts: Vec<Value> = parts
+            let parts: Vec<Value<R>> = parts
                 .iter()
                 .map(|&part| known(part))
                 .collect::<Option<_>>()?;
@@ -44,8 +57,8 @@ pub(crate) fn fold(program: &Program, expr: &Expr) -> Option<Value> {
         Expr::Convert { to, value } => Some(eval::convert(*to, known(*value)?)),
         Expr::Bitcast { to, value } => Some(eval::bitcast(*to, known(*value)?)),
         Expr::Builtin(id, args) => {
-            let args: Vec<Value> = args.iter().map(|&arg| known(arg)).collect::<Option<_>>()?;
-            Some((id.row().pure().eval)(&args))
+            let args: Vec<Value<R>> = args.iter().map(|&arg| known(arg)).collect::<Option<_>>()?;
+            Some(R::apply(*id, &args))
         }
     }
 }

@@ -50,6 +50,7 @@ fn is_shared(program: &Program, id: ExprId) -> bool {
         matches!(
             program[id],
             Expr::Literal(_)
+                | Expr::Double(_)
                 | Expr::Launch(Launch::Agents | Launch::Steps | Launch::Step | Launch::Members)
                 | Expr::Unary(..)
                 | Expr::Binary(..)

@@ -131,6 +131,7 @@ impl Hoist {
             | Expr::Other { .. }
             | Expr::AcrossWorld { .. } => self.base,
             Expr::Literal(_)
+            | Expr::Double(_)
             | Expr::Launch(
                 Launch::Agent
                 | Launch::Agents

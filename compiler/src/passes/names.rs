@@ -68,6 +68,7 @@ pub(crate) fn name_of(program: &Program, id: ExprId) -> String {
         Expr::Unary(UnaryOp::Negate, a) => format!("minus_{}", name_of(program, *a)),
         Expr::Unary(UnaryOp::Not, a) => format!("not_{}", name_of(program, *a)),
         Expr::Literal(_)
+        | Expr::Double(_)
         | Expr::Launch(_)
         | Expr::Rows(_)
         | Expr::Read(_)
@@ -100,7 +101,8 @@ fn noun(program: &Program, id: ExprId) -> Option<String> {
         | Expr::Bitcast { value: inner, .. }
         | Expr::Splat { value: inner, .. } => noun(program, *inner),
         Expr::Element { .. } => Some(name_of(program, id)).filter(|name| name.len() <= 16),
-        Expr::Launch(_)
+        Expr::Double(_)
+        | Expr::Launch(_)
         | Expr::Rows(_)
         | Expr::Compose(_)
         | Expr::Unary(UnaryOp::Not | UnaryOp::Complement | UnaryOp::Fence | UnaryOp::Keep, _)

@@ -108,14 +108,14 @@ impl Walk<'_> {
         for &operand in operands.iter() {
             self.expr(operand);
         }
-        if let Some(value) = self.constant_element(id) {
-            self.program[id] = Expr::Literal(value);
+        if let Some(literal) = self.constant_element(id) {
+            self.program[id] = literal;
             return;
         }
         simplify(self.program, id);
     }
 
-    fn constant_element(&self, id: ExprId) -> Option<Value> {
+    fn constant_element(&self, id: ExprId) -> Option<Expr> {
         let Expr::Element { array, index } = self.program[id] else {
             return None;
         };
@@ -125,7 +125,7 @@ impl Walk<'_> {
         let index = usize::try_from(literal_i32(self.program, index)?).ok()?;
         let constants = &self.program.constants;
         let (_, elements) = constants.iter().find(|(var, _)| *var == array)?;
-        elements.get(index).copied()
+        self.program.literal(*elements.get(index)?)
     }
 
     fn value_of(&self, var: VarId) -> Option<Expr> {

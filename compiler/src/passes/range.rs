@@ -172,6 +172,7 @@ impl Ranges {
                 self.bound(program, id, builtin, &operands, ranges)
             }
             Expr::Literal(_)
+            | Expr::Double(_)
             | Expr::Element { .. }
             | Expr::Swizzle { .. }
             | Expr::Compose(_)

@@ -118,7 +118,7 @@ impl Split {
                 }
                 let state = array.kind == VarKind::State;
                 if state {
-                    element.word += k * array.ty.components() as u32;
+                    element.word += k * program.words(array.ty);
                 }
                 let needed = state || self.used[at][k as usize];
                 let var = if k == 0 {

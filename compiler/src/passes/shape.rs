@@ -12,6 +12,7 @@ use crate::{
 pub(crate) enum Shape {
     /// With its words.
     Literal(Type, [u32; 4]),
+    Double(u64),
     Launch(Launch),
     Rows(VarId),
     Read(VarId),
@@ -44,6 +45,7 @@ pub(crate) fn shape(expr: &Expr) -> Shape {
             }
             Shape::Literal(value.ty(), words)
         }
+        Expr::Double(bits) => Shape::Double(*bits),
         Expr::Launch(which) => Shape::Launch(*which),
         Expr::Rows(var) => Shape::Rows(*var),
         Expr::Read(var) => Shape::Read(*var),
@@ -87,7 +89,9 @@ pub(crate) fn identical(program: &Program, a: ExprId, b: ExprId) -> bool {
 pub(crate) fn is_trivial(program: &Program, id: ExprId) -> bool {
     let expr = &program[id];
     match expr {
-        Expr::Literal(_) | Expr::Launch(_) | Expr::Rows(_) | Expr::Read(_) => true,
+        Expr::Literal(_) | Expr::Double(_) | Expr::Launch(_) | Expr::Rows(_) | Expr::Read(_) => {
+            true
+        }
         Expr::Swizzle { .. }
         | Expr::Compose(_)
         | Expr::Splat { .. }

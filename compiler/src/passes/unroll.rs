@@ -161,7 +161,7 @@ impl Plan {
     /// Is this a literal once the loops of some indices are unrolled? Adds these indices.
     fn follow(&self, program: &Program, id: ExprId, indices: &mut Vec<VarId>) -> bool {
         match &program[id] {
-            Expr::Literal(_) => true,
+            Expr::Literal(_) | Expr::Double(_) => true,
             Expr::Read(var) => match &self.follows[var] {
                 Some(more) => {
                     indices.extend_from_slice(more);
@@ -263,7 +263,9 @@ impl Plan {
     fn measure(&self, program: &Program, id: ExprId, size: &mut Size) -> bool {
         let expr = &program[id];
         let is_index = |var: &VarId| self.follows.get(*var).is_some_and(Option::is_some);
-        if matches!(expr, Expr::Literal(_)) || matches!(expr, Expr::Read(var) if is_index(var)) {
+        if matches!(expr, Expr::Literal(_) | Expr::Double(_))
+            || matches!(expr, Expr::Read(var) if is_index(var))
+        {
             return true;
         }
         size.draws |= matches!(expr, Expr::RandomWord { .. });

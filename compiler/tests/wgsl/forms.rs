@@ -421,7 +421,7 @@ fn constants_lie_beside_the_kernel_and_known_elements_in_place() {
         word: 0,
         span: own(),
     });
-    let elements = [0.5, -0.25, f32::INFINITY].map(Value::F32).to_vec();
+    let elements = [0.5, -0.25, f64::INFINITY].map(Value::F32).to_vec();
     b.program.constants.push((weights, elements));
     let x = b.one("x", Type::F32, VarKind::State);
     born(&mut b, x);

@@ -18,7 +18,7 @@ use sim_compiler::{builtin, ir, span};
 use sim_compiler::{
     Artifact, Math, Options,
     ir::{Len, Program, VarId},
-    manifest::{Data, Field, Input, Manifest, Param, Scalar, Source, header},
+    manifest::{Data, Field, Input, Manifest, Param, Source, header},
     random::Generator,
 };
 use validate::{naga, tint};
@@ -80,6 +80,7 @@ fn manifest(program: &mut Program) -> Manifest {
         workgroup_size: 64,
         inner_iterations: None,
         step_table: None,
+        real: Default::default(),
         inputs: inputs
             .into_iter()
             .map(|field| Input {
@@ -97,7 +98,7 @@ fn field(program: &Program, id: VarId) -> Field {
     Field {
         name: var.name.clone(),
         doc: var.doc.clone(),
-        scalar: Scalar::from(var.ty),
+        scalar: var.ty.stored(Default::default()),
         shape: match var.len {
             Len::One => Vec::new(),
             Len::Fixed(n) => vec![n],

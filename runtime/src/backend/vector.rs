@@ -304,7 +304,7 @@ fn samples<'a>(manifest: &Manifest, part: Part<'_>, to: &'a mut [Sampled<'_>]) -
             sampling: series.sampling as usize,
             of_agents: to.of_agents,
             word: series.field.word,
-            width: series.stored_words() as usize,
+            width: series.stored_words(manifest.real) as usize,
             first: taken.start,
             samples: to.samples.iter_mut().map(|words| &mut **words).collect(),
         }

@@ -3,8 +3,13 @@
 use super::Launch;
 use crate::error::Error;
 use sim_compiler::{
+    RealType,
     artifact::Artifact,
-    ir::interpret::{Interpreter, LaunchValues, Progress},
+    builtin::real::Real,
+    ir::{
+        Program,
+        interpret::{Interpreter, LaunchValues, Progress},
+    },
     launch_checks::{CheckedDraw, Phase},
 };
 
@@ -23,12 +28,10 @@ pub(super) fn check(artifact: &Artifact, launch: &Launch) -> Result<(), Error> {
         data: &[],
     };
     let interpreter = Interpreter::new(&checks.program, values);
-    let mut outputs = vec![0; checks.program.outputs.len()];
-    // No steps: only what is computed after the last one.
-    let none = launch.steps..launch.steps;
-    let mut machine = interpreter.machine(1, || false);
-    let ran = machine.run(0, none, Progress::default(), &[], &mut [], &mut outputs);
-    debug_assert!(ran.is_ok(), "nobody cancels it");
+    let outputs = match artifact.options.real {
+        RealType::F32 => arguments::<f32>(&checks.program, &interpreter, launch),
+        RealType::F64 => arguments::<f64>(&checks.program, &interpreter, launch),
+    };
     let made = |draw: &&CheckedDraw| match draw.phase {
         Phase::Always => true,
         Phase::Step => launch.steps > 0,
@@ -45,4 +48,19 @@ pub(super) fn check(artifact: &Artifact, launch: &Launch) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// The words of the program's outputs.
+fn arguments<R: Real>(
+    program: &Program,
+    interpreter: &Interpreter<'_>,
+    launch: &Launch,
+) -> Vec<u32> {
+    let mut outputs = vec![0; program.row_words(&program.outputs) as usize];
+    // No steps: only what is computed after the last one.
+    let none = launch.steps..launch.steps;
+    let mut machine = interpreter.machine_of::<R, _>(1, || false);
+    let ran = machine.run(0, none, Progress::default(), &[], &mut [], &mut outputs);
+    debug_assert!(ran.is_ok(), "nobody cancels it");
+    outputs
 }

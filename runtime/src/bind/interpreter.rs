@@ -4,6 +4,7 @@ use super::Launch;
 use crate::parallel;
 use crate::{error::Error, memory};
 use sim_compiler::{
+    RealType,
     artifact::Artifact,
     ir::{
         Program,
@@ -48,6 +49,10 @@ pub(crate) fn with_interpreter_of<T>(
         true => u64::from(launch.members),
         false => 1,
     };
-    memory::check((interpreter.bytes::<f32>()).saturating_mul(threads as u64 * agents))?;
+    let bytes = match program.real {
+        RealType::F32 => interpreter.bytes::<f32>(),
+        RealType::F64 => interpreter.bytes::<f64>(),
+    };
+    memory::check(bytes.saturating_mul(threads as u64 * agents))?;
     Ok(act(&interpreter))
 }

@@ -6,8 +6,10 @@ use crate::{
     memory::{Need, zeroed},
 };
 use sim_compiler::{
+    RealType,
     artifact::Artifact,
-    ir::Owner,
+    builtin::real::Real,
+    ir::{Owner, interpret::Interpreter},
     manifest::{MOST_AGENTS, Manifest},
 };
 use std::sync::Arc;
@@ -79,12 +81,14 @@ pub(super) fn fill_inputs(
     let computed: Vec<usize> = computed.map(|(number, _)| number).collect();
     if !computed.is_empty() {
         with_interpreter(artifact, launch, |interpreter| {
-            let mut machine = interpreter.machine(1, || false);
-            for (world, row) in words.chunks_exact_mut(stride).enumerate() {
+            let rows = words.chunks_exact_mut(stride).enumerate();
+            let rows = rows.map(|(world, row)| {
                 let agent = launch.first_agent + world as u32 * launch.members;
-                for &number in &computed {
-                    machine.input_default(number, agent, row);
-                }
+                (agent, row)
+            });
+            match interpreter.real() {
+                RealType::F32 => compute::<f32>(interpreter, &computed, rows),
+                RealType::F64 => compute::<f64>(interpreter, &computed, rows),
             }
         })?;
     }
@@ -95,4 +99,18 @@ pub(super) fn fill_inputs(
     }
     launch.world_inputs = Arc::new(words);
     Ok(())
+}
+
+/// Computes inputs of worlds: of each the number of its first agent, and its row.
+fn compute<'a, R: Real>(
+    interpreter: &Interpreter<'_>,
+    inputs: &[usize],
+    rows: impl Iterator<Item = (u32, &'a mut [u32])>,
+) {
+    let mut machine = interpreter.machine_of::<R, _>(1, || false);
+    for (agent, row) in rows {
+        for &number in inputs {
+            machine.input_default(number, agent, row);
+        }
+    }
 }

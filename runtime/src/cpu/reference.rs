@@ -3,6 +3,8 @@
 use super::{Cancelled, Control};
 use crate::parallel::*;
 use sim_compiler::{
+    RealType,
+    builtin::real::Real,
     ir::interpret::{self, Fault, Interpreter, Progress},
     manifest::Manifest,
 };
@@ -78,8 +80,21 @@ impl Agents {
         steps: Range<u32>,
         control: &Control,
     ) -> Result<(), Cancelled> {
+        match interpreter.real() {
+            RealType::F32 => self.run_in::<f32>(interpreter, steps, control),
+            RealType::F64 => self.run_in::<f64>(interpreter, steps, control),
+        }
+    }
+
+    /// The same with floats of type `R`.
+    fn run_in<R: Real>(
+        &mut self,
+        interpreter: &Interpreter<'_>,
+        steps: Range<u32>,
+        control: &Control,
+    ) -> Result<(), Cancelled> {
         if interpreter.has_worlds() {
-            return self.run_worlds(interpreter, steps, control);
+            return self.run_worlds::<R>(interpreter, steps, control);
         }
         let strides = self.strides();
         self.blocks().into_par_iter().try_for_each(|rows| {
@@ -87,14 +102,14 @@ impl Agents {
                 return Err(Cancelled);
             }
             let done = rows.progress.len() as u64 * steps.len() as u64;
-            rows.run(interpreter, strides, steps.clone(), control)?;
+            rows.run::<R>(interpreter, strides, steps.clone(), control)?;
             control.count(done);
             Ok(())
         })
     }
 
     /// Runs whole worlds, each on one core.
-    fn run_worlds(
+    fn run_worlds<R: Real>(
         &mut self,
         interpreter: &Interpreter<'_>,
         steps: Range<u32>,
@@ -139,7 +154,12 @@ impl Agents {
                 // The last unit of a model without worlds may have fewer agents.
                 let agents = rows.progress.len();
                 let cancelled = || control.cancel.load(Ordering::Relaxed);
-                let new = || (agents, interpreter.world_machine(agents as u32, cancelled));
+                let new = || {
+                    (
+                        agents,
+                        interpreter.world_machine_of::<R, _>(agents as u32, cancelled),
+                    )
+                };
                 let (_, machine) = match machine {
                     Some(known) if known.0 == agents => known,
                     other => other.insert(new()),
@@ -161,13 +181,20 @@ impl Agents {
 
     /// Computes input number `input` of `program.input_defaults` for all agents.
     pub fn input_default(&mut self, interpreter: &Interpreter<'_>, input: usize) {
+        match interpreter.real() {
+            RealType::F32 => self.input_default_in::<f32>(interpreter, input),
+            RealType::F64 => self.input_default_in::<f64>(interpreter, input),
+        }
+    }
+
+    fn input_default_in<R: Real>(&mut self, interpreter: &Interpreter<'_>, input: usize) {
         let [words, ..] = self.strides();
         if words == 0 {
             return;
         }
         let first = self.first;
         (self.inputs.par_chunks_mut(words * BLOCK).enumerate()).for_each(|(block, rows)| {
-            let mut machine = interpreter.machine(1, || false);
+            let mut machine = interpreter.machine_of::<R, _>(1, || false);
             for (k, row) in rows.chunks_mut(words).enumerate() {
                 machine.input_default(input, first + (block * BLOCK + k) as u32, row);
             }
@@ -237,14 +264,15 @@ fn split(mut words: &mut [u32], rows: usize, each: usize) -> Vec<&mut [u32]> {
 }
 
 impl Rows<'_> {
-    fn run(
+    fn run<R: Real>(
         self,
         interpreter: &Interpreter<'_>,
         [inputs, states, outputs]: [usize; 3],
         steps: Range<u32>,
         control: &Control,
     ) -> Result<(), Cancelled> {
-        let mut machine = interpreter.machine(1, || control.cancel.load(Ordering::Relaxed));
+        let mut machine =
+            interpreter.machine_of::<R, _>(1, || control.cancel.load(Ordering::Relaxed));
         for (k, progress) in self.progress.iter_mut().enumerate() {
             let done = machine.run(
                 self.first + k as u32,

@@ -43,6 +43,7 @@ pub(super) fn what_fits(scalar: Scalar) -> &'static str {
         Scalar::F32 => {
             "an f32 holds every integer up to 16,777,216, fewer beyond, and nothing beyond 3.4e38"
         }
+        Scalar::F64 => "an f64 holds no number beyond 1.8e308",
         Scalar::I32 => "an i32 lies in -2147483648..=2147483647",
         Scalar::U32 => "a u32 lies in 0..=4294967295",
         Scalar::Bool => "a bool is true or false",

@@ -13,8 +13,6 @@ use nalgebra::{DMatrix, DVector, SymmetricEigen};
 const SIGMA: f64 = 0.3;
 /// Fewest candidates of a generation: runs of one batch cost less than runs one by one.
 const FEWEST: usize = 12;
-/// Steps below this change no `f32`.
-const SHORTEST: f64 = 1e-7;
 /// Generations without a better loss, after which the search ends.
 const PATIENCE: u32 = 60;
 
@@ -125,7 +123,7 @@ pub(super) fn search(
     most: u32,
     seed: u64,
 ) -> Result<Search, Error> {
-    let count = problem.dimension();
+    let (count, shortest) = (problem.dimension(), problem.resolution().shortest);
     let n = count as f64;
     let lambda = (4 + (3.0 * n.ln()) as usize).max(FEWEST);
     let constants = Constants::of(n, lambda);
@@ -147,7 +145,7 @@ pub(super) fn search(
         problem.report(generation, best.1, None, state.size());
         match () {
             () if generation >= most => break Ended::Iterations,
-            () if state.size() < SHORTEST => break Ended::Step,
+            () if state.size() < shortest => break Ended::Step,
             () if idle >= PATIENCE => break Ended::Loss,
             () => {}
         }
@@ -164,7 +162,7 @@ pub(super) fn search(
             .collect();
         let losses = problem.losses(&points)?;
         let before = best.1;
-        let ranked = ranked(&wanted, &points, &losses);
+        let ranked = ranked(&wanted, &points, &losses, shortest);
         for (point, loss) in points.into_iter().zip(&losses) {
             if *loss < best.1 {
                 best = (point, *loss);
@@ -186,13 +184,13 @@ pub(super) fn search(
 
 /// The numbers of candidates, the best first. What lies beyond a range counts as worse than its nearest point
 /// within, where it was run.
-fn ranked(wanted: &[DVector<f64>], points: &[Point], losses: &[f64]) -> Vec<usize> {
+fn ranked(wanted: &[DVector<f64>], points: &[Point], losses: &[f64], shortest: f64) -> Vec<usize> {
     let value = |k: usize| {
         let pairs = wanted[k].iter().zip(&points[k]);
         let beyond: f64 = pairs.map(|(a, b)| (a - b).powi(2)).sum();
         let size = losses[k].abs().max(f64::MIN_POSITIVE);
-        // Rounding to `f32` is no way out of a range.
-        let is_beyond = beyond.sqrt() > SHORTEST;
+        // Rounding is no way out of a range.
+        let is_beyond = beyond.sqrt() > shortest;
         losses[k] + if is_beyond { beyond * size } else { 0.0 }
     };
     let mut order: Vec<usize> = (0..losses.len()).collect();

@@ -17,10 +17,6 @@ const DECREASE: f64 = 1e-4;
 const CURVATURE: f64 = 0.9;
 /// Points that a line search tries.
 const TRIALS: u32 = 30;
-/// What the rounding of `f32` leaves of a loss, relatively.
-const ROUNDING: f64 = 1e-7;
-/// A gradient that is smaller than that at the start by this factor is 0.
-const FLAT: f64 = 1e-9;
 
 type Pair = (Vec<f64>, Vec<f64>);
 
@@ -45,6 +41,7 @@ pub(super) fn search(problem: &mut Problem<'_>, start: Point, most: u32) -> Resu
         ended: Ended::Iterations,
     };
     let (mut iteration, mut idle, mut step) = (0, 0, 0.0);
+    let resolution = problem.resolution();
     loop {
         let norm = problem.free_norm(&point, &slope.gradient);
         problem.report(iteration, slope.loss, Some(norm), step);
@@ -54,7 +51,7 @@ pub(super) fn search(problem: &mut Problem<'_>, start: Point, most: u32) -> Resu
         }
         best.iterations = iteration;
         best.ended = match () {
-            () if norm <= FLAT * first => Ended::Gradient,
+            () if norm <= resolution.gradient * first => Ended::Gradient,
             () if idle >= 3 => Ended::Loss,
             () if iteration >= most => Ended::Iterations,
             () => {
@@ -66,7 +63,8 @@ pub(super) fn search(problem: &mut Problem<'_>, start: Point, most: u32) -> Resu
                             minus(&found.gradient, &slope.gradient),
                         );
                         step = dot(&s, &s).sqrt();
-                        let small = slope.loss - found.loss <= 0.1 * ROUNDING * slope.loss.abs();
+                        let small =
+                            slope.loss - found.loss <= 0.1 * resolution.loss * slope.loss.abs();
                         idle = if small { idle + 1 } else { 0 };
                         if dot(&s, &y) > 1e-12 * step * dot(&y, &y).sqrt() {
                             pairs.push_back((s, y));
@@ -150,6 +148,7 @@ fn along(
     direction: &[f64],
 ) -> Result<Option<(Point, Slope)>, Error> {
     let steep = dot(&from.gradient, direction);
+    let rounding = problem.resolution().loss;
     let (mut low, mut high, mut length) = (0.0_f64, f64::INFINITY, 1.0_f64);
     let mut best: Option<(Point, Slope)> = None;
     for _ in 0..TRIALS {
@@ -169,7 +168,7 @@ fn along(
         let left = dot(&found.gradient, direction);
         // Where rounding hides the decrease, slopes tell: W. W. Hager and H. Zhang, "A new conjugate gradient
         // method with guaranteed descent and an efficient line search", SIAM J. Optim. 16 (2005).
-        let hidden = found.loss <= from.loss + ROUNDING * from.loss.abs()
+        let hidden = found.loss <= from.loss + rounding * from.loss.abs()
             && left <= (2.0 * 0.1 - 1.0) * steep;
         if found.loss <= from.loss + DECREASE * expected || hidden && left.abs() < steep.abs() {
             let is_steep = left < CURVATURE * steep;

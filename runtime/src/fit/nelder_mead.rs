@@ -8,10 +8,6 @@ use crate::error::Error;
 
 /// The first simplex: so far along each axis, in coordinates of about the size 1.
 const EDGE: f64 = 0.1;
-/// Distances below this change no `f32`.
-const SHORTEST: f64 = 1e-7;
-/// A simplex whose losses differ by less, relatively, is flat, if it is small, too.
-const FLAT: f64 = 1e-8;
 
 struct Simplex {
     /// Points with their losses, the best first.
@@ -57,6 +53,7 @@ pub(super) fn search(problem: &mut Problem<'_>, start: Point, most: u32) -> Resu
         0.75 - 0.5 / dimension,
         1.0 - 1.0 / dimension,
     );
+    let resolution = problem.resolution();
     let mut simplex = around(problem, &start, EDGE)?;
     let (mut iteration, mut restarts) = (0, 0);
     let ended = loop {
@@ -67,8 +64,8 @@ pub(super) fn search(problem: &mut Problem<'_>, start: Point, most: u32) -> Resu
             simplex.corners[n as usize].1,
         );
         problem.report(iteration, best, None, size);
-        let is_flat = worst - best <= FLAT * best.abs() && size < 1e-3;
-        if size < SHORTEST || is_flat {
+        let is_flat = worst - best <= resolution.flat * best.abs() && size < 1e-3;
+        if size < resolution.shortest || is_flat {
             if restarts == 2 {
                 break if is_flat { Ended::Loss } else { Ended::Step };
             }

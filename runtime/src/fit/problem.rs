@@ -5,12 +5,51 @@ use crate::{
     control::Control,
     error::Error,
     simulation::{Differentiated, Float, Fold, Simulation},
+    values::Values,
     variation::Variation,
 };
+use sim_compiler::RealType;
 
-/// A point of the search: each param over its scale. The params are `f32`, so that a point is what the model
-/// was run at.
+/// A point of the search: each param over its scale. The params are values of the model's type of floats, so
+/// that a point is what the model was run at.
 pub(super) type Point = Vec<f64>;
+
+/// What the type of the model's floats leaves of differences: all are relative, of coordinates of about the
+/// size 1.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Resolution {
+    /// Steps and distances that are shorter change no value.
+    pub(super) shortest: f64,
+    /// What rounding leaves of a loss.
+    pub(super) loss: f64,
+    /// A gradient that is smaller than that at the start by this factor is 0.
+    pub(super) gradient: f64,
+    /// Losses that differ by less are those of a simplex at its minimum.
+    pub(super) flat: f64,
+    /// What it leaves of a sum of squares, summed in `f64`.
+    pub(super) squares: f64,
+    /// What rounding may add to a sum of squares near where it is least.
+    pub(super) hidden: f64,
+}
+
+impl Resolution {
+    const SINGLE: Resolution = Resolution {
+        shortest: 1e-7,
+        loss: 1e-7,
+        gradient: 1e-9,
+        flat: 1e-8,
+        squares: 1e-9,
+        hidden: 1e-3,
+    };
+    const DOUBLE: Resolution = Resolution {
+        shortest: 1e-15,
+        loss: 1e-15,
+        gradient: 1e-15,
+        flat: 1e-15,
+        squares: 1e-16,
+        hidden: 1e-8,
+    };
+}
 
 /// What is asked at points.
 pub(super) struct Problem<'a> {
@@ -86,6 +125,14 @@ impl<'a> Problem<'a> {
         })
     }
 
+    /// What a search can tell apart.
+    pub(super) fn resolution(&self) -> Resolution {
+        match self.simulation.manifest().real {
+            RealType::F32 => Resolution::SINGLE,
+            RealType::F64 => Resolution::DOUBLE,
+        }
+    }
+
     /// The number of params.
     pub(super) fn dimension(&self) -> usize {
         self.floats.len()
@@ -93,14 +140,14 @@ impl<'a> Problem<'a> {
 
     /// Where the simulation is.
     pub(super) fn origin(&self) -> Point {
-        let values: Vec<f64> = self.floats.iter().map(|float| float.value.into()).collect();
+        let values: Vec<f64> = self.floats.iter().map(|float| float.value).collect();
         self.point_of(&values)
     }
 
     /// The point of some values of params, rounded and moved into their ranges.
     pub(super) fn point_of(&self, values: &[f64]) -> Point {
         let each = self.floats.iter().zip(values).zip(&self.scales);
-        each.map(|((float, value), scale)| f64::from(within(float, *value)) / scale)
+        each.map(|((float, value), scale)| float.nearest(*value) / scale)
             .collect()
     }
 
@@ -115,9 +162,9 @@ impl<'a> Problem<'a> {
     }
 
     /// The values of the params at a point.
-    pub(super) fn values(&self, point: &[f64]) -> Vec<f32> {
+    pub(super) fn values(&self, point: &[f64]) -> Vec<f64> {
         let each = self.floats.iter().zip(point).zip(&self.scales);
-        each.map(|((float, x), scale)| within(float, x * scale))
+        each.map(|((float, x), scale)| float.nearest(x * scale))
             .collect()
     }
 
@@ -126,9 +173,9 @@ impl<'a> Problem<'a> {
         let value = self.values(point)[at];
         let float = &self.floats[at];
         let next = if step < 0.0 {
-            value.next_down()
+            float.below(value)
         } else {
-            value.next_up()
+            float.above(value)
         };
         step != 0.0 && !float.holds(next)
     }
@@ -185,7 +232,7 @@ impl<'a> Problem<'a> {
         simulation.run_each(&variations, &self.control, |number, run| {
             let loss = match goal {
                 Goal::Loss(loss) => simulation.values_of(&run, &loss.output).map(|values| {
-                    let sum: f64 = values.iter().map(|&value| f64::from(value)).sum();
+                    let sum: f64 = (0..values.len()).map(|at| values.number(at)).sum();
                     match loss.fold {
                         Fold::Mean => sum / values.len() as f64,
                         Fold::Sum => sum,
@@ -193,7 +240,7 @@ impl<'a> Problem<'a> {
                 }),
                 Goal::Residuals(output) => simulation
                     .values_of(&run, output)
-                    .map(|values| values.iter().map(|&value| f64::from(value).powi(2)).sum()),
+                    .map(|values| (0..values.len()).map(|at| values.number(at).powi(2)).sum()),
             };
             match loss {
                 Ok(loss) if loss.is_finite() => found[number] = loss,
@@ -265,10 +312,9 @@ impl<'a> Problem<'a> {
     pub(super) fn residuals(&mut self, point: &[f64]) -> Result<Residuals, Error> {
         let control = self.control;
         let found = self.at(point)?.finite_derivatives(&control)?;
-        let wide = |values: &[f32], scale: f64| -> Vec<f64> {
-            values
-                .iter()
-                .map(|&value| f64::from(value) * scale)
+        let wide = |values: &Values, scale: f64| -> Vec<f64> {
+            (0..values.len())
+                .map(|at| values.number(at) * scale)
                 .collect()
         };
         let columns = found.derivatives.iter().zip(&self.scales);
@@ -328,25 +374,11 @@ impl<'a> Problem<'a> {
 /// The size that a param has: the width of its range, or that of its value.
 fn scale(float: &Float) -> f64 {
     let width = float.range[1] - float.range[0];
-    let value = f64::from(float.value).abs();
+    let value = float.value.abs();
     match (value > 0.0, width.is_finite() && width > 0.0) {
         (true, true) => value.min(width),
         (true, false) => value,
         (false, true) => width,
         (false, false) => 1.0,
-    }
-}
-
-/// The nearest `f32` in the range of a param.
-fn within(float: &Float, value: f64) -> f32 {
-    let [low, high] = float.range;
-    // A range with an end that is no f32 loses what lies beyond the f32 within.
-    let near = value
-        .clamp(low, high)
-        .clamp(-f64::from(f32::MAX), f64::from(f32::MAX)) as f32;
-    match f64::from(near) {
-        rounded if rounded < low => near.next_up(),
-        rounded if rounded > high => near.next_down(),
-        _ => near,
     }
 }

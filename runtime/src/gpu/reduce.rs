@@ -268,6 +268,7 @@ fn long(words: &[u32]) -> u64 {
 fn kind(scalar: Scalar) -> u32 {
     match scalar {
         Scalar::F32 => 0,
+        Scalar::F64 => unreachable!("no GPU has results in `f64`"),
         Scalar::I32 => 1,
         Scalar::U32 => 2,
         Scalar::Bool => 3,

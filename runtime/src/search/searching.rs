@@ -69,8 +69,9 @@ impl Simulation {
     ///
     /// # Errors
     /// [`Error::UnknownName`], [`Error::NoGenome`], [`Error::NotAFitness`], [`Error::TooFewCandidates`],
-    /// [`Error::SearchSetting`], and those of a launch.
+    /// [`Error::SearchSetting`], [`Error::OnlySingle`], and those of a launch.
     pub fn begin_search(&self, search: &Search) -> Result<Searching, Error> {
+        self.only_single("a search")?;
         let layout = Layout::of(self.manifest(), search)?;
         let agents = self.agent_count()?;
         let draws = Draws::new(search.seed);

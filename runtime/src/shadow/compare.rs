@@ -1,7 +1,7 @@
 //! How far results in `f32` are from those in `f64`, and what that means.
 
 use crate::walk::{DoubleColumn, DoubleRun};
-use sim_compiler::manifest::{Field, Scalar};
+use sim_compiler::manifest::Field;
 
 /// Differences up to this part of the spread are no news.
 const ENOUGH: f64 = 1e-3;
@@ -111,9 +111,9 @@ struct Element {
 
 fn compare(of: Of, single: &DoubleColumn, wide: &DoubleColumn, population: u32) -> Compared {
     let field = &wide.field;
-    let width = (field.words() as usize).max(1);
+    let width = (field.values() as usize).max(1);
     let rows = wide.values.len() / width;
-    let is_float = field.scalar == Scalar::F32;
+    let is_float = field.scalar.is_float();
     let mut differences = Differences::default();
     let (mut differing, mut not_finite) = (vec![false; rows], vec![false; rows]);
     let mut elements = Vec::with_capacity(width);
@@ -315,7 +315,7 @@ mod tests {
         let field = Field {
             name: "x".to_owned(),
             doc: String::new(),
-            scalar: Scalar::F32,
+            scalar: sim_compiler::manifest::Scalar::F32,
             shape: Vec::new(),
             components: 1,
             variants: Vec::new(),

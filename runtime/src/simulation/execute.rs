@@ -263,7 +263,13 @@ impl Simulation {
     }
 
     /// The launch that all runs vary.
+    ///
+    /// # Errors
+    /// [`Error::OnlySingle`] for checks in `f64`, and those of its values.
     fn bound(&self, reusable: &mut Reusable) -> Result<Arc<Launch>, Error> {
+        if !self.artifact.program.checks.words.is_empty() {
+            self.only_single("a run with `--check`")?;
+        }
         let launch = match reusable.launch.take() {
             Some(launch) => launch,
             None => Arc::new(bind(&self.artifact, &self.settings)?),

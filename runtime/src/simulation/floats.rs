@@ -3,10 +3,11 @@
 use super::Simulation;
 use crate::{
     array::Array,
+    bind::numbers,
     error::{Error, Role},
     field::unknown_of,
 };
-use sim_compiler::manifest::{Field, Scalar};
+use sim_compiler::manifest::{Field, RealType};
 
 /// One float of a param.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,16 +18,49 @@ pub struct Float {
     pub param: String,
     /// Its place among the values of the param, row by row.
     pub at: usize,
-    /// Its value in the next run.
-    pub value: f32,
+    /// Its value in the next run: an `f32`, unless the model is run in `f64`.
+    pub value: f64,
     /// The smallest and the largest value that the model allows; infinite where it says nothing.
     pub range: [f64; 2],
+    /// The machine type of its values.
+    pub real: RealType,
 }
 
 impl Float {
     /// Whether a value lies in the range.
-    pub fn holds(&self, value: f32) -> bool {
-        (self.range[0]..=self.range[1]).contains(&value.into())
+    pub fn holds(&self, value: f64) -> bool {
+        (self.range[0]..=self.range[1]).contains(&value)
+    }
+
+    /// The next value of its type above a value of that type.
+    pub(crate) fn above(&self, value: f64) -> f64 {
+        match self.real {
+            RealType::F32 => (value as f32).next_up().into(),
+            RealType::F64 => value.next_up(),
+        }
+    }
+
+    /// The next one below.
+    pub(crate) fn below(&self, value: f64) -> f64 {
+        match self.real {
+            RealType::F32 => (value as f32).next_down().into(),
+            RealType::F64 => value.next_down(),
+        }
+    }
+
+    /// The value of its type that is nearest to a number and in the range.
+    pub(crate) fn nearest(&self, value: f64) -> f64 {
+        let [low, high] = self.range;
+        let most = match self.real {
+            RealType::F32 => f32::MAX.into(),
+            RealType::F64 => f64::MAX,
+        };
+        // A range with an end that is of another type loses what lies beyond the value within.
+        match self.real.nearest(value.clamp(low, high).clamp(-most, most)) {
+            rounded if rounded < low => self.above(rounded),
+            rounded if rounded > high => self.below(rounded),
+            rounded => rounded,
+        }
     }
 }
 
@@ -47,7 +81,7 @@ impl Simulation {
                 let Some(wanted) = wanted(field, name) else {
                     continue;
                 };
-                if field.scalar != Scalar::F32 {
+                if !field.scalar.is_float() {
                     return Err(Error::DerivativeOfNoFloat {
                         role: Role::Param,
                         name: field.name.clone(),
@@ -55,13 +89,15 @@ impl Simulation {
                     });
                 }
                 let words = self.param_words(&field.name)?;
-                let own = field.spellings().into_iter().zip(words).enumerate();
+                let values = numbers(field.scalar, &words);
+                let own = field.spellings().into_iter().zip(values).enumerate();
                 found.extend(own.filter(|(_, (spelling, _))| wanted(spelling)).map(
-                    |(at, (name, word))| Float {
+                    |(at, (name, value))| Float {
                         name,
                         param: field.name.clone(),
                         at,
-                        value: f32::from_bits(word),
+                        value,
+                        real: manifest.real,
                         range: param.range.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]),
                     },
                 ));
@@ -90,16 +126,16 @@ impl Simulation {
     pub fn params_with(
         &self,
         floats: &[Float],
-        values: &[f32],
+        values: &[f64],
     ) -> Result<Vec<(String, Array)>, Error> {
-        let mut params: Vec<(String, Vec<f32>)> = Vec::new();
+        let mut params: Vec<(String, Vec<f64>)> = Vec::new();
         for (float, value) in floats.iter().zip(values) {
             let known = params.iter().position(|(param, _)| *param == float.param);
             let place = match known {
                 Some(place) => place,
                 None => {
                     let words = self.param_words(&float.param)?;
-                    let all = words.into_iter().map(f32::from_bits).collect();
+                    let all = numbers(self.manifest().real.scalar(), &words);
                     params.push((float.param.clone(), all));
                     params.len() - 1
                 }

@@ -18,6 +18,7 @@ use crate::{
     error::{Error, Role},
     field::unknown_of,
     run::{Device, Run},
+    values::Values,
 };
 pub use check::{Agreement, CheckedComponent, GradientCheck};
 pub use loss::{Fold, Loss};
@@ -90,11 +91,11 @@ pub struct AgentDerivatives {
     /// The number of the first agent.
     pub first_agent: u32,
     /// The value of each agent.
-    pub values: Vec<f32>,
+    pub values: Values,
     /// The floats of params and inputs: `sigma`, `weights[3]`, `start.x`.
     pub wrt: Vec<String>,
     /// For each of these, the derivative of each agent's value. By an input it is that by the agent's own.
-    pub derivatives: Vec<Vec<f32>>,
+    pub derivatives: Vec<Values>,
 }
 
 /// A simulation with the programs that compute derivatives of one output: for many evaluations at several
@@ -210,7 +211,7 @@ impl Simulation {
     ///
     /// # Errors
     /// As of [`Simulation::differentiate`], and [`Error::OutputsNotKept`].
-    pub(crate) fn values_of(&self, run: &Run, output: &str) -> Result<Vec<f32>, Error> {
+    pub(crate) fn values_of(&self, run: &Run, output: &str) -> Result<Values, Error> {
         let (column, place) = self.output_value(output)?;
         column_values(run, &column, place)
     }
@@ -296,7 +297,7 @@ impl Simulation {
 
 fn check_scalar(role: Role, field: &Field) -> Result<(), Error> {
     match field.scalar {
-        Scalar::F32 => Ok(()),
+        Scalar::F32 | Scalar::F64 => Ok(()),
         Scalar::I32 | Scalar::U32 | Scalar::Bool => Err(Error::DerivativeOfNoFloat {
             role,
             name: field.name.clone(),
@@ -364,18 +365,19 @@ impl Differentiated {
         self.mode
     }
 
-    /// The mean or the sum of the output over all agents, and its derivatives. They are computed in `f32`
-    /// agent by agent, and reduced in `f64` in a fixed order: the same bits every time.
+    /// The mean or the sum of the output over all agents, and its derivatives. They are computed agent
+    /// by agent in the model's type of floats, and reduced in `f64` in a fixed order: the same bits every
+    /// time.
     ///
     /// # Errors
     /// [`Error::DerivativeNotFinite`], and any error of a run.
     pub fn gradient(&self, fold: Fold, control: &Control<'_>) -> Result<LossGradient, Error> {
         let mut found: Option<LossGradient> = None;
         self.each_block(control, |_, run, group| {
-            let whole = |values: &Vec<f32>| {
+            let whole = |values: &Values| {
                 let of = moments(values.len() / group, |row| {
-                    let own = &values[row * group..(row + 1) * group];
-                    own.iter().copied().map(f64::from).sum::<f64>() / group as f64
+                    let own = row * group..(row + 1) * group;
+                    own.map(|at| values.number(at)).sum::<f64>() / group as f64
                 });
                 scaled(&of, fold, values.len())
             };
@@ -439,7 +441,7 @@ impl Differentiated {
             let values = columns.next();
             let all = found.get_or_insert_with(|| AgentDerivatives {
                 first_agent: run.run.report().first_agent,
-                values: values.unwrap_or_default(),
+                values: values.unwrap_or(Values::F32(Vec::new())),
                 wrt: self.wrt.clone(),
                 derivatives: Vec::new(),
             });
@@ -490,7 +492,7 @@ impl Differentiated {
     fn check_finite(&self, number: usize, run: &Results) -> Result<(), Error> {
         let mut first: Option<(usize, usize)> = None;
         for (column, values) in run.columns.iter().enumerate() {
-            let found = values.iter().position(|value| !value.is_finite());
+            let found = (0..values.len()).position(|at| !values.number(at).is_finite());
             if let Some(row) = found.filter(|&row| first.is_none_or(|(before, _)| row < before)) {
                 first = Some((row, column));
             }
@@ -506,25 +508,34 @@ impl Differentiated {
         Err(Error::DerivativeNotFinite {
             what,
             agent: run.run.report().first_agent + row as u32,
-            value: all[row],
-            count: all.iter().filter(|value| !value.is_finite()).count() as u64,
+            value: all.number(row),
+            count: (0..all.len())
+                .filter(|&at| !all.number(at).is_finite())
+                .count() as u64,
         })
     }
 }
 
 /// By agent: a value of an output.
-fn column_values(run: &Run, name: &str, place: usize) -> Result<Vec<f32>, Error> {
+fn column_values(run: &Run, name: &str, place: usize) -> Result<Values, Error> {
     let at = Rows {
         place,
         agents: run.report().agents as usize,
     };
-    Ok(at.all(run.output::<f32>(name)?))
+    let column = run
+        .outputs()
+        .iter()
+        .find(|column| column.field.name == name);
+    match column.map(|column| &column.values) {
+        Some(Values::F64(values)) => Ok(Values::F64(at.all(values))),
+        _ => Ok(Values::F32(at.all(run.output(name)?))),
+    }
 }
 
 /// What a block's run gave: by agent the output, and its derivatives.
 struct Results {
     run: Run,
-    columns: Vec<Vec<f32>>,
+    columns: Vec<Values>,
 }
 
 /// Which value of each agent's row.
@@ -535,7 +546,7 @@ struct Rows {
 }
 
 impl Rows {
-    fn all(self, values: &[f32]) -> Vec<f32> {
+    fn all<T: Copy>(self, values: &[T]) -> Vec<T> {
         let width = (values.len() / self.agents.max(1)).max(1);
         values
             .iter()

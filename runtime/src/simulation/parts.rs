@@ -9,10 +9,11 @@ use crate::{
     field::unknown,
     run::Run,
     snapshot::{Snapshot, joined},
-    values::Column,
+    values::{Column, Values},
     variation::Variation,
 };
 use sim_compiler::{artifact::Artifact, manifest::Field};
+use std::ops::AddAssign;
 
 impl Simulation {
     /// Begins a run that can be cut: before its first step, and before `init`.
@@ -165,16 +166,20 @@ pub(super) fn state_column(
             .filter_map(|word| columns.get(word as usize))
             .collect();
         let rows = own.first().map_or(0, |column| column.len());
-        let mut words = Vec::with_capacity(rows * own.len());
-        for row in 0..rows {
-            words.extend(own.iter().enumerate().map(|(word, column)| {
-                match low.get(word).map(|low| f32::from_bits(low[row])) {
-                    Some(low) => (f32::from_bits(column[row]) + low).to_bits(),
-                    None => column[row],
-                }
-            }));
+        let gathered = |columns: &[&Vec<u32>]| {
+            let words = (0..rows).flat_map(|row| columns.iter().map(move |column| column[row]));
+            Column::new(field, rows as u32, words.collect())
+        };
+        let mut found = gathered(&own);
+        if !low.is_empty() {
+            let low = gathered(&low);
+            match (&mut found.values, &low.values) {
+                (Values::F32(high), Values::F32(low)) => add_all(high, low),
+                (Values::F64(high), Values::F64(low)) => add_all(high, low),
+                _ => unreachable!("what is integrated is a float"),
+            }
         }
-        Some(Column::new(field, rows as u32, words))
+        Some(found)
     };
     let found =
         column(&manifest.states, &saved.states).or_else(|| column(of_worlds, &saved.world_states));
@@ -190,6 +195,10 @@ pub(super) fn state_column(
         true => Err(Error::NotBegun),
         false => Ok(found),
     }
+}
+
+fn add_all<T: Copy + AddAssign>(to: &mut [T], from: &[T]) {
+    to.iter_mut().zip(from).for_each(|(to, &from)| *to += from);
 }
 
 /// The word of the second float of a state that is integrated: its value is the sum of both. It is

@@ -9,6 +9,7 @@ use crate::{
     trace::{self, Trace},
     walk::{DoubleRun, Group},
 };
+use sim_compiler::RealType;
 
 impl Simulation {
     /// Runs agents of the launch in `f64` on the interpreter, in the order of their numbers; where the model
@@ -33,8 +34,9 @@ impl Simulation {
     /// results differ. Where the model has worlds, whole worlds run: at least one.
     ///
     /// # Errors
-    /// Any [`Error`] of a run.
+    /// [`Error::OnlySingle`], and any [`Error`] of a run.
     pub fn shadow(&self, agents: u32, control: &Control<'_>) -> Result<Shadow, Error> {
+        self.only_single("a shadow run")?;
         let launch = bind(&self.artifact, &self.settings)?;
         let groups = Group::spread(&self.artifact.manifest, &launch, agents);
         shadow::shadow(&self.artifact, &launch, &groups, *control)
@@ -45,14 +47,27 @@ impl Simulation {
     /// `each` returns `false`.
     ///
     /// # Errors
-    /// Any [`Error`] of a run, and [`Error::CountOutOfRange`] for an agent that is not one of the launch.
+    /// [`Error::OnlySingle`], any [`Error`] of a run, and [`Error::CountOutOfRange`] for an agent that is not
+    /// one of the launch.
     pub fn trace(
         &self,
         agent: u32,
         control: &Control<'_>,
         each: &mut dyn FnMut(&mut Trace<'_>) -> bool,
     ) -> Result<(), Error> {
+        self.only_single("a trace")?;
         let launch = bind(&self.artifact, &self.settings)?;
         trace::trace(&self.artifact, &launch, agent, *control, each)
+    }
+
+    /// Refuses what is not done in `f64`.
+    ///
+    /// # Errors
+    /// [`Error::OnlySingle`]
+    pub(crate) fn only_single(&self, what: &'static str) -> Result<(), Error> {
+        match self.artifact.options.real {
+            RealType::F32 => Ok(()),
+            RealType::F64 => Err(Error::OnlySingle { what }),
+        }
     }
 }

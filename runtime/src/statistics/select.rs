@@ -27,6 +27,7 @@ pub(crate) fn key(scalar: Scalar, word: u32) -> u32 {
     match scalar {
         Scalar::F32 if word & SIGN != 0 => !word,
         Scalar::F32 => word | SIGN,
+        Scalar::F64 => unreachable!("a double is no word"),
         Scalar::I32 => word ^ SIGN,
         Scalar::U32 => word,
         Scalar::Bool => (word != 0).into(),
@@ -38,6 +39,7 @@ pub(crate) fn value(scalar: Scalar, key: u32) -> f64 {
     match scalar {
         Scalar::F32 if key & SIGN != 0 => f32::from_bits(key ^ SIGN).into(),
         Scalar::F32 => f32::from_bits(!key).into(),
+        Scalar::F64 => unreachable!("a double is no word"),
         Scalar::I32 => ((key ^ SIGN) as i32).into(),
         Scalar::U32 | Scalar::Bool => key.into(),
     }

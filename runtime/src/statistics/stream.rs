@@ -216,6 +216,7 @@ mod tests {
                     Scalar::F32 if at % 10 == 3 => f32::NAN.to_bits(),
                     Scalar::F32 => ((word >> 8) as f32 * 1e-5 - 80.0).to_bits(),
                     Scalar::Bool => word >> 31,
+                    Scalar::F64 => unreachable!("there is none"),
                     Scalar::I32 | Scalar::U32 => word,
                 }
             });

@@ -1,6 +1,6 @@
 //! The moments of outputs that come in batches of agents.
 
-use super::{Exact, Moments, Tally, rows};
+use super::{Exact, Moments, Tally, double::DoubleTally, rows};
 use crate::parallel::*;
 use crate::values::{Column, Values};
 use sim_compiler::manifest::{Field, Scalar};
@@ -11,19 +11,28 @@ const HEAD_BYTES: usize = 24;
 const ROW_BYTES: usize = HEAD_BYTES + Exact::BYTES as usize;
 
 /// The moments of an output that comes in batches of agents. They are exact, however it is cut, and have the
-/// bits of [`Column::statistics`] of all agents. (Quartiles would need all values at once.)
+/// bits of [`Column::statistics`] of all agents, but for those of `f64`, whose last digits depend on the
+/// batches. (Quartiles would need all values at once.)
 #[derive(Clone, Debug)]
 pub struct Tallies {
     scalar: Scalar,
+    /// Empty if the values are `f64`.
     rows: Vec<Tally>,
+    doubles: Vec<DoubleTally>,
 }
 
 impl Tallies {
     /// Of an output, without values yet.
     pub fn new(field: &Field) -> Tallies {
+        let count = rows(field) as usize;
+        let (single, double) = match field.scalar {
+            Scalar::F64 => (0, count),
+            Scalar::F32 | Scalar::I32 | Scalar::U32 | Scalar::Bool => (count, 0),
+        };
         Tallies {
             scalar: field.scalar,
-            rows: vec![Tally::new(); rows(field) as usize],
+            rows: vec![Tally::new(); single],
+            doubles: vec![DoubleTally::new(); double],
         }
     }
 
@@ -31,6 +40,13 @@ impl Tallies {
     pub fn add(&mut self, column: &Column) {
         match &column.values {
             Values::F32(values) => self.add_all(values, |value| value.to_bits()),
+            Values::F64(values) => {
+                let rows = self.doubles.len();
+                for row in values.chunks_exact(rows) {
+                    let own = self.doubles.iter_mut().zip(row);
+                    own.for_each(|(tally, value)| tally.add(*value));
+                }
+            }
             Values::I32(values) => self.add_all(values, |value| value as u32),
             Values::U32(values) => self.add_all(values, |value| value),
             Values::Bool(values) => self.add_all(values, u32::from),
@@ -66,6 +82,9 @@ impl Tallies {
         for (tally, other) in self.rows.iter_mut().zip(&other.rows) {
             tally.merge(other);
         }
+        for (tally, other) in self.doubles.iter_mut().zip(&other.doubles) {
+            tally.merge(other);
+        }
     }
 
     /// As bytes, for another process: of each row the counts, the extremes and the sums, all little-endian.
@@ -80,16 +99,21 @@ impl Tallies {
             let all = sums.iter().chain(squares.iter());
             bytes.extend(all.flat_map(|sum| sum.to_le_bytes()));
         }
+        bytes.extend(self.doubles.iter().flat_map(|tally| tally.to_bytes()));
         bytes
     }
 
     /// What [`Tallies::to_bytes`] gave for the same output; `None` for bytes of another length.
     pub fn from_bytes(field: &Field, bytes: &[u8]) -> Option<Tallies> {
         let mut tallies = Tallies::new(field);
-        if bytes.len() != tallies.rows.len() * ROW_BYTES {
+        let (single, double) = bytes.split_at_checked(tallies.rows.len() * ROW_BYTES)?;
+        if double.len() != tallies.doubles.len() * DoubleTally::BYTES {
             return None;
         }
-        for (tally, row) in tallies.rows.iter_mut().zip(bytes.chunks_exact(ROW_BYTES)) {
+        for (tally, bytes) in tallies.doubles.iter_mut().zip(double.as_chunks().0) {
+            *tally = DoubleTally::from_bytes(bytes);
+        }
+        for (tally, row) in tallies.rows.iter_mut().zip(single.chunks_exact(ROW_BYTES)) {
             let (head, sums) = row.split_at(HEAD_BYTES);
             let long = |at: usize| head[at..].first_chunk().map(|it| u64::from_le_bytes(*it));
             let word = |at: usize| head[at..].first_chunk().map(|it| u32::from_le_bytes(*it));
@@ -116,7 +140,10 @@ impl Tallies {
             } = tally;
             Moments::from_keys(self.scalar, (*count, *nan), exact, [*least, *most])
         };
-        self.rows.iter().map(moments).collect()
+        let single = self.rows.iter().map(moments);
+        single
+            .chain(self.doubles.iter().map(DoubleTally::moments))
+            .collect()
     }
 }
 

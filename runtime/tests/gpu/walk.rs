@@ -97,6 +97,7 @@ fn manifest(inner_iterations: Option<u64>) -> Manifest {
         workgroup_size: 64,
         inner_iterations,
         step_table: None,
+        real: Default::default(),
     }
 }
 

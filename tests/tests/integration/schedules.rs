@@ -10,7 +10,7 @@ use super::{
 };
 use serde_json::Value;
 use sim_compiler::kernel::schedule::Schedule;
-use sim_runtime::{Backend, Column, Device, Occupancy, Simulation, Tuning, Values};
+use sim_runtime::{Backend, Column, Device, Occupancy, Simulation, Tuning};
 use sim_tests::{
     compare::{Tolerance, compare, outputs},
     expectation::Head,
@@ -127,12 +127,8 @@ const ROUNDED: Tolerance = Tolerance::OfLargest(1e-4);
 
 /// An output's values as numbers.
 fn numbers(column: &Column) -> Vec<f64> {
-    match &column.values {
-        Values::F32(values) => values.iter().map(|&value| value.into()).collect(),
-        Values::I32(values) => values.iter().map(|&value| value.into()).collect(),
-        Values::U32(values) => values.iter().map(|&value| value.into()).collect(),
-        Values::Bool(values) => values.iter().map(|&value| f64::from(value)).collect(),
-    }
+    let values = &column.values;
+    (0..values.len()).map(|at| values.number(at)).collect()
 }
 
 /// The models whose agents lanes can share; all others run as they are.

@@ -21,6 +21,7 @@ fn values(field: &Field, count: usize) -> Array {
     let float = |k: usize| (word(k) >> 8) as f32 / 8_388_608.0 - 1.0;
     match field.scalar {
         Scalar::F32 => (0..count).map(float).collect::<Vec<f32>>().into(),
+        Scalar::F64 => unreachable!("models run in `f32`"),
         Scalar::I32 => (0..count)
             .map(|k| (word(k) >> 28) as i32 - 8)
             .collect::<Vec<i32>>()

@@ -214,7 +214,7 @@ fn unreadable(name: &str, scalar: Scalar) -> Failure {
         "the value of `{name}` cannot be read as {}",
         match scalar {
             Scalar::Bool => "true or false",
-            Scalar::F32 => "numbers",
+            Scalar::F32 | Scalar::F64 => "numbers",
             Scalar::I32 | Scalar::U32 => "integers",
         }
     );
@@ -296,8 +296,8 @@ fn numbers(values: Vec<f64>, scalar: Scalar, shape: Option<Vec<u32>>) -> Option<
             shaped(Scalar::U32, words, shape)
         }
         // The runtime says that a finite number is beyond the range of `f32`.
-        Scalar::F32 if single => Array::from(values[0]),
-        Scalar::F32 => Array::from(values),
+        Scalar::F32 | Scalar::F64 if single => Array::from(values[0]),
+        Scalar::F32 | Scalar::F64 => Array::from(values),
         Scalar::Bool | Scalar::I32 | Scalar::U32 => return None,
     })
 }

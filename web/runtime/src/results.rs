@@ -1,6 +1,8 @@
 //! The results of a run as JavaScript gets them: typed arrays, each copied once out of the module's memory.
 
-use js_sys::{Array, Float32Array, Int32Array, Object, Reflect, Uint8Array, Uint32Array};
+use js_sys::{
+    Array, Float32Array, Float64Array, Int32Array, Object, Reflect, Uint8Array, Uint32Array,
+};
 use sim_runtime::{Column, Device, Report, Run, Series, SeriesOf, Statistics, Values};
 use wasm_bindgen::JsValue;
 
@@ -59,6 +61,7 @@ pub(crate) fn object(run: &Run, statistics: bool) -> Object {
 fn values(values: &Values) -> JsValue {
     match values {
         Values::F32(values) => Float32Array::from(&values[..]).into(),
+        Values::F64(values) => Float64Array::from(&values[..]).into(),
         Values::I32(values) => Int32Array::from(&values[..]).into(),
         Values::U32(values) => Uint32Array::from(&values[..]).into(),
         Values::Bool(values) => {

@@ -125,7 +125,7 @@ fn taken(field: &Field, is_table: bool) -> String {
                 .map(|variant| format!("\"{variant}\""));
             names.collect::<Vec<_>>().join(" | ") + " | number"
         }
-        Scalar::F32 | Scalar::I32 | Scalar::U32 => "number".to_owned(),
+        Scalar::F32 | Scalar::F64 | Scalar::I32 | Scalar::U32 => "number".to_owned(),
     };
     match (is_table, field.dims().is_empty()) {
         (false, true) => one,
@@ -138,6 +138,7 @@ fn taken(field: &Field, is_table: bool) -> String {
 fn array(scalar: Scalar) -> &'static str {
     match scalar {
         Scalar::F32 => "Float32Array",
+        Scalar::F64 => "Float64Array",
         Scalar::I32 => "Int32Array",
         Scalar::U32 => "Uint32Array",
         Scalar::Bool => "Uint8Array",

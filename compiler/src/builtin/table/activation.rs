@@ -116,7 +116,9 @@ pub(super) const ROWS: &[Builtin] = &[
             wgsl: Wgsl::helper("normal_of_chance", NORMAL_OF_CHANCE, &[]),
             precise: Precise::Form("precise_normal_quantile"),
             cost: Cost::of(90).special(3).float(36),
-            derivative: &["2.50662827463 * exp(0.5 * normal_quantile(p) * normal_quantile(p))"],
+            derivative: &[
+                "2.5066282746310002 * exp(0.5 * normal_quantile(p) * normal_quantile(p))",
+            ],
             tolerance: Tolerance::within(1e-37, 1e-5),
             ..FLOAT_1
         }),

@@ -13,6 +13,7 @@ use crate::{
     ir::{self, Value},
     span::Span,
     syntax::ast,
+    value::RealType,
 };
 
 impl Checker<'_> {
@@ -52,10 +53,22 @@ impl Checker<'_> {
         Ok(match self.values(&ids) {
             Some(values) => {
                 let wide = self.wide(&ids).map(|wide| f64::apply(id, &wide));
-                self.folded(Constant::Value((pure.eval)(&values)), wide, result, span)
+                let value = Constant::Value(self.applied(id, &values));
+                self.folded(value, wide, result, span)
             }
             None => self.node(ExprKind::Builtin(id, ids), result, span),
         })
+    }
+
+    /// The value of a builtin in the type of the run's floats.
+    pub(in crate::check) fn applied(&self, id: BuiltinId, values: &[Value<f64>]) -> Value<f64> {
+        match self.model.real {
+            RealType::F32 => {
+                let values: Vec<Value> = values.iter().map(|value| value.single()).collect();
+                f32::apply(id, &values).double()
+            }
+            RealType::F64 => f64::apply(id, values),
+        }
     }
 
     /// Complains of arguments that are arrays, with what a person may have meant.

@@ -8,6 +8,7 @@ use crate::{
     ir::{self, Value},
     span::Span,
     syntax::ast,
+    value::RealType,
 };
 
 impl Checker<'_> {
@@ -40,7 +41,10 @@ impl Checker<'_> {
             return Err(self.report(report));
         }
         if let Some(Constant::Value(value)) = self.constant(id) {
-            let value = eval::convert(to, *value);
+            let value = match self.model.real {
+                RealType::F32 => eval::convert(to, value.single()).double(),
+                RealType::F64 => eval::convert(to, *value),
+            };
             return Ok(self.constant_node(Constant::Value(value), target, span));
         }
         Ok(self.node(ExprKind::Convert(id), target, span))
@@ -106,7 +110,7 @@ impl Checker<'_> {
             return Err(self.report(report));
         }
         if let (Some(Constant::Value(value)), Some(to)) = (self.constant(id), target.value()) {
-            let value = eval::bitcast(to, *value);
+            let value = eval::bitcast(to, value.single()).double();
             return Ok(self.constant_node(Constant::Value(value), target, span));
         }
         Ok(self.node(ExprKind::Bitcast(id), target, span))
@@ -149,7 +153,7 @@ impl Checker<'_> {
             )));
         }
         if let Some(values) = self.values(&ids) {
-            let parts: Vec<f32> = values
+            let parts: Vec<f64> = values
                 .iter()
                 .flat_map(|value| value.floats().to_vec())
                 .collect();

@@ -143,7 +143,7 @@ impl Checker<'_> {
         let ty = Type::Value(ir::Type::float(components.len()));
         if let Some(Constant::Value(value)) = self.constant(base) {
             let floats = value.floats();
-            let parts: Vec<f32> = components.iter().map(|&k| floats[k as usize]).collect();
+            let parts: Vec<f64> = components.iter().map(|&k| floats[k as usize]).collect();
             return self.constant_node(Constant::Value(Value::from_floats(&parts)), ty, span);
         }
         self.node(ExprKind::Swizzle(base, components), ty, span)

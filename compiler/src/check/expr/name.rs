@@ -41,7 +41,7 @@ impl Checker<'_> {
         if let Some(constant) = NamedConstant::of(name) {
             let (value, ty) = match constant.value {
                 NamedValue::Literal(x) => (Constant::Float(x), Type::AbstractFloat),
-                NamedValue::Float(x) => (Constant::Value(Value::F32(x)), Type::F32),
+                NamedValue::Float(x) => (Constant::Value(Value::F32(x).double()), Type::F32),
             };
             return Ok(self.constant_node(value, ty, span));
         }

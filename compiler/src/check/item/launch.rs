@@ -222,7 +222,7 @@ pub(super) fn flatten_numbers(constant: &Constant, numbers: &mut Vec<f64>) {
             .iter()
             .for_each(|value| flatten_numbers(value, numbers)),
         Constant::Value(value) if value.ty().is_float() => {
-            numbers.extend(value.floats().iter().map(|float| f64::from(*float)));
+            numbers.extend(value.floats());
         }
         other => numbers.extend(other.as_number()),
     }

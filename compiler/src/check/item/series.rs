@@ -10,9 +10,10 @@ use crate::{
     diagnostic::{Reported, catalog},
     hir::{Constant, ExprId, ExprKind, Series, Type},
     ir::{self, Owner},
-    manifest::{MOST_STEPS, SeriesFold, SeriesOf},
+    manifest::{MOST_STEPS, Number, SeriesFold, SeriesOf},
     span::Span,
     syntax::ast,
+    value::Shown,
 };
 use std::{collections::HashMap, rc::Rc};
 
@@ -403,27 +404,28 @@ impl Checker<'_> {
         )))
     }
 
-    fn fractions(&mut self, args: &[ast::Expr]) -> Checked<Vec<f32>> {
+    fn fractions(&mut self, args: &[ast::Expr]) -> Checked<Vec<Number>> {
         let mut fractions = Vec::new();
         for arg in args {
-            let fraction = self.constant_float(arg, "a fraction of `quantiles`")? as f32;
+            let fraction = self.constant_float(arg, "a fraction of `quantiles`")?;
             if !(0.0..=1.0).contains(&fraction) {
-                return Err(self.report(catalog::world::bad_quantile(fraction, arg.span)));
+                let report = catalog::world::bad_quantile(fraction as f32, arg.span);
+                return Err(self.report(report));
             }
-            fractions.push(fraction);
+            fractions.push(Number(fraction));
         }
         Ok(fractions)
     }
 
     /// Both ends of a histogram.
-    fn ends_of_bins(&mut self, low: &ast::Expr, high: &ast::Expr) -> Checked<[f32; 2]> {
+    fn ends_of_bins(&mut self, low: &ast::Expr, high: &ast::Expr) -> Checked<[Number; 2]> {
         let span = low.span.to(high.span);
-        let low = self.constant_float(low, "the low end")? as f32;
-        let high = self.constant_float(high, "the high end")? as f32;
+        let low = self.constant_float(low, "the low end")?;
+        let high = self.constant_float(high, "the high end")?;
         if low.is_finite() && high.is_finite() && low < high {
-            return Ok([low, high]);
+            return Ok([Number(low), Number(high)]);
         }
-        let what = format!("bins from {low} to {high}");
+        let what = format!("bins from {} to {}", Shown(low), Shown(high));
         let must = "the high end must be above the low one";
         Err(self.report(catalog::world::bad_bins(&what, must, span)))
     }

@@ -3,7 +3,7 @@
 use super::{Writer, literal, names::Names};
 use crate::{
     ir::{Len, Type, Value, VarId},
-    manifest::{Scalar, header},
+    manifest::header,
     value::VEC4_WORDS,
 };
 
@@ -171,10 +171,10 @@ impl Writer<'_> {
         let program = self.program;
         for &table in &program.data {
             let var = &program[table];
-            let element = match Scalar::from(var.ty) {
-                Scalar::F32 => "f32",
-                Scalar::I32 => "i32",
-                Scalar::U32 | Scalar::Bool => "u32",
+            let element = match var.ty.scalar() {
+                Type::I32 => "i32",
+                Type::U32 | Type::Bool => "u32",
+                Type::F32 | Type::Vec2 | Type::Vec3 | Type::Vec4 => "f32",
             };
             self.doc(&var.doc);
             self.begin();
@@ -204,8 +204,9 @@ impl Writer<'_> {
                 if k > 0 {
                     self.push(", ");
                 }
-                if is_written(element) {
-                    self.literal(element, false);
+                let element = element.single();
+                if is_written(&element) {
+                    self.literal(&element, false);
                 } else {
                     self.push(literal::type_name(var.ty));
                     self.push("()");
@@ -220,11 +221,12 @@ impl Writer<'_> {
         let program = self.program;
         for (id, elements) in &program.constants {
             for (k, element) in elements.iter().enumerate() {
-                if !is_written(element) {
+                let element = element.single();
+                if !is_written(&element) {
                     self.begin();
                     self.push_name(*id);
                     self.push(&format!("[{k}] = "));
-                    self.literal(element, false);
+                    self.literal(&element, false);
                     self.end(";");
                 }
             }

@@ -24,6 +24,7 @@ impl<'a> Writer<'a> {
         let program = self.program;
         match &program[id] {
             Expr::Literal(value) => self.literal(value, false),
+            Expr::Double(_) => unreachable!("no kernel is made of a program in `f64`"),
             Expr::Launch(number) => self.launch(*number),
             Expr::Rows(table) => {
                 self.push("run.");
@@ -31,7 +32,7 @@ impl<'a> Writer<'a> {
             }
             Expr::Read(var) => self.read(*var),
             Expr::Element { array, index } => match self.constant_element(*array, *index) {
-                Some(value) => self.literal(value, false),
+                Some(value) => self.literal(&value, false),
                 None => self.element(*array, *index),
             },
             Expr::Swizzle { vector, components } => self.swizzle(*vector, components, false),
@@ -130,7 +131,11 @@ impl<'a> Writer<'a> {
             let expr = &self.program[id];
             matches!(
                 expr,
-                Expr::Literal(_) | Expr::Swizzle { .. } | Expr::Splat { .. } | Expr::Compose(_)
+                Expr::Literal(_)
+                    | Expr::Double(_)
+                    | Expr::Swizzle { .. }
+                    | Expr::Splat { .. }
+                    | Expr::Compose(_)
             ) && (expr.operands().iter()).all(|&operand| self.is_constant(operand))
         }
     }
@@ -140,12 +145,13 @@ impl<'a> Writer<'a> {
         let program = self.program;
         match &program[id] {
             Expr::Literal(value) => self.literal(value, true),
+            Expr::Double(_) => unreachable!("no kernel is made of a program in `f64`"),
             Expr::Swizzle { vector, components } => self.swizzle(*vector, components, true),
             Expr::Splat { ty, value } => self.splat(*ty, *value, true),
             Expr::Compose(parts) => self.compose(parts, true),
             Expr::Unary(op, operand) => self.unary(*op, *operand, true),
             Expr::Element { array, index } => match self.constant_element(*array, *index) {
-                Some(value) => self.literal(value, true),
+                Some(value) => self.literal(&value, true),
                 None => self.element(*array, *index),
             },
             Expr::Launch(_)
@@ -174,14 +180,14 @@ impl<'a> Writer<'a> {
     }
 
     /// The value of an element at a known index of an array of constants.
-    pub(super) fn constant_element(&self, array: VarId, index: ExprId) -> Option<&'a Value> {
+    pub(super) fn constant_element(&self, array: VarId, index: ExprId) -> Option<Value> {
         let program = self.program;
         let Expr::Literal(Value::I32(k)) = program[index] else {
             return None;
         };
         let mut constants = program.constants.iter();
         let (_, elements) = constants.find(|(var, _)| *var == array)?;
-        elements.get(k as usize)
+        elements.get(k as usize).map(|element| element.single())
     }
 
     pub(super) fn literal(&mut self, value: &Value, hide: bool) {

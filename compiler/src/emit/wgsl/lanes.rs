@@ -108,7 +108,7 @@ impl Writer<'_> {
             return self.may_be_known(one);
         }
         let is_constant = |array: VarId| program[array].kind == VarKind::Constant;
-        matches!(program[id], Expr::Literal(_))
+        matches!(program[id], Expr::Literal(_) | Expr::Double(_))
             || matches!(program[id], Expr::Element { array, .. } if is_constant(array))
     }
 

@@ -91,7 +91,7 @@ impl Writer<'_> {
             Expr::Literal(value) if literal::is_negative(value) => Level::Unary,
             Expr::Read(var) => self.read_level(*var),
             Expr::Element { array, index } => match self.constant_element(*array, *index) {
-                Some(value) if literal::is_negative(value) => Level::Unary,
+                Some(value) if literal::is_negative(&value) => Level::Unary,
                 _ => self.read_level(*array),
             },
             Expr::Unary(..) => Level::Unary,
@@ -101,6 +101,7 @@ impl Writer<'_> {
                 None => levels(*op).0,
             },
             Expr::Literal(_)
+            | Expr::Double(_)
             | Expr::Launch(_)
             | Expr::Rows(_)
             | Expr::Swizzle { .. }

@@ -195,7 +195,10 @@ impl Writer<'_> {
         else {
             return None;
         };
-        let simple = matches!(program[index], Expr::Literal(_) | Expr::Read(_));
+        let simple = matches!(
+            program[index],
+            Expr::Literal(_) | Expr::Double(_) | Expr::Read(_)
+        );
         (array == var && simple && program[index] == program[other]).then_some((op, a, b))
     }
 

@@ -65,6 +65,7 @@ impl Forward<'_> {
                 args | self.read_by(*function)
             }
             Expr::Literal(_)
+            | Expr::Double(_)
             | Expr::Launch(_)
             | Expr::Rows(_)
             | Expr::Unary(..)

@@ -70,6 +70,7 @@ impl Forward<'_> {
             Expr::Call(function, _) => self.call(*function, atoms, k),
             Expr::AcrossWorld { op, .. } => self.across_world(*op, atoms[0], k),
             Expr::Literal(_)
+            | Expr::Double(_)
             | Expr::Launch(_)
             | Expr::Rows(_)
             | Expr::Read(_)

@@ -20,6 +20,7 @@ pub(super) fn carriers(expr: &Expr) -> Vec<ExprId> {
             (0..args.len()).filter(moves).map(|k| args[k]).collect()
         }
         Expr::Literal(_)
+        | Expr::Double(_)
         | Expr::Launch(_)
         | Expr::Rows(_)
         | Expr::Read(_)

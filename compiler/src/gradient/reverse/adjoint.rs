@@ -320,6 +320,7 @@ impl Sweep<'_> {
             Expr::Select { .. } => self.select(operands, adjoint),
             Expr::Builtin(id, _) => self.builtin(*id, operands, result, adjoint),
             Expr::Literal(_)
+            | Expr::Double(_)
             | Expr::Launch(_)
             | Expr::Rows(_)
             | Expr::Read(_)

@@ -266,6 +266,7 @@ impl Straight<'_> {
         let calls = |id: ExprId| match &self.program[id] {
             Expr::Call(function, _) => self.written[function.0 as usize],
             Expr::Literal(_)
+            | Expr::Double(_)
             | Expr::Launch(_)
             | Expr::Rows(_)
             | Expr::Read(_)

@@ -45,6 +45,7 @@ impl Amount for Weight {
         let width = |id| program.type_of(id).components() as u32;
         let instructions = match &program[id] {
             Expr::Literal(_)
+            | Expr::Double(_)
             | Expr::Launch(
                 Launch::Agent
                 | Launch::Agents
@@ -64,7 +65,7 @@ impl Amount for Weight {
             Expr::Read(var) if program[*var].kind == VarKind::Data => LOAD,
             Expr::Read(_) => 0,
             Expr::Element { array, index } => {
-                let known = matches!(program[*index], Expr::Literal(_));
+                let known = matches!(program[*index], Expr::Literal(_) | Expr::Double(_));
                 if known && program[*array].kind != VarKind::Data {
                     0
                 } else {

@@ -146,6 +146,7 @@ impl Amount for Operations {
                 Generator::Philox4x32 => 20,
             }),
             Expr::Literal(_)
+            | Expr::Double(_)
             | Expr::Launch(_)
             | Expr::Rows(_)
             | Expr::Read(_)
@@ -182,7 +183,7 @@ fn arithmetic(program: &Program, id: ExprId) -> Operations {
     };
     let width = |id| program.type_of(id).components() as u64;
     let is_float = program.type_of(a).is_float();
-    let by_literal = matches!(program[b], Expr::Literal(_));
+    let by_literal = matches!(program[b], Expr::Literal(_) | Expr::Double(_));
     let own = binary(op, is_float, by_literal) * width(id);
     let is_sum = matches!(op, BinaryOp::Add | BinaryOp::Subtract) && is_float;
     let is_product = |id: &ExprId| matches!(program[*id], Expr::Binary(BinaryOp::Multiply, _, _));

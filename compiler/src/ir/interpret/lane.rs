@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     builtin::{eval, real::Real},
-    ir::{self, Block, Expr, ExprId, Owner, Program, Stmt, Type, Value, VarId},
+    ir::{self, Block, Expr, ExprId, Owner, Program, Stmt, Value, Var, VarId},
     random::{FIRST_WORLD, Key},
 };
 use std::{ops::Range, sync::Arc};
@@ -100,10 +100,10 @@ impl<'a, F: Fn() -> bool, R: Real> Lane<'a, F, R> {
             decisions: 0,
             counts: Vec::new(),
         };
-        lane.load_singles(&program.params, values.uniform);
+        lane.load(&program.params, values.uniform);
         for (var, elements) in &program.constants {
             for (slot, element) in lane.slots(*var).iter_mut().zip(elements) {
-                *slot = element.map_floats(R::from_f32);
+                *slot = element.map_floats(R::from_f64);
             }
         }
         lane
@@ -283,6 +283,10 @@ impl<'a, F: Fn() -> bool, R: Real> Lane<'a, F, R> {
                 let text = |single| R::literal(single, || self.program.literal_text(id));
                 self.stack.push(value.map_floats(text));
             }
+            Expr::Double(bits) => {
+                self.stack
+                    .push(Value::F32(R::from_f64(f64::from_bits(*bits))));
+            }
             Expr::Launch(number) => self.stack.push(Value::I32(self.number(*number))),
             Expr::Rows(var) => match self.plan.places[var.0 as usize] {
                 Place::Table(number) => self.stack.push(Value::I32(self.plan.rows[number])),
@@ -443,9 +447,9 @@ impl<'a, F: Fn() -> bool, R: Real> Lane<'a, F, R> {
             Place::Table(number) => {
                 let ty = self.program[var].ty;
                 let words = self.launch.data[number];
-                let width = ty.words() as usize;
+                let width = self.program.words(ty) as usize;
                 let first = self.checked(var, index, words.len() / width) * width;
-                Value::from_words(ty, &words[first..]).map_floats(R::from_f32)
+                R::load(self.program.real, ty, &words[first..])
             }
         }
     }
@@ -479,41 +483,58 @@ impl<'a, F: Fn() -> bool, R: Real> Lane<'a, F, R> {
     }
 
     /// Reads variables from the words of their row.
-    pub(super) fn load(&mut self, vars: &[VarId], row: &[R::Word]) {
-        self.load_by(vars, |ty, word| R::load(ty, &row[word..]));
+    pub(super) fn load(&mut self, vars: &[VarId], row: &[u32]) {
+        self.load_given(vars, row, &[]);
     }
 
-    /// Reads variables from a row that is a launch's, whose floats are `f32`.
-    fn load_singles(&mut self, vars: &[VarId], row: &[u32]) {
-        self.load_by(vars, |ty, word| {
-            Value::from_words(ty, &row[word..]).map_floats(R::from_f32)
-        });
-    }
-
-    fn load_by(&mut self, vars: &[VarId], value: impl Fn(Type, usize) -> Value<R>) {
+    /// The same of those values whose first words are `given`; of all where that says nothing.
+    pub(super) fn load_given(&mut self, vars: &[VarId], row: &[u32], given: &[bool]) {
+        let real = self.program.real;
         for &var in vars {
-            let (ty, mut word) = self.layout(var);
+            let Var { ty, word, .. } = self.program[var];
+            let (mut word, width) = (word as usize, ty.words_of(real) as usize);
             for slot in self.slots(var) {
-                *slot = value(ty, word);
-                word += ty.words() as usize;
+                if given.get(word).copied().unwrap_or(given.is_empty()) {
+                    *slot = R::load(real, ty, &row[word..]);
+                }
+                word += width;
             }
         }
     }
 
     /// Writes variables into the words of their row.
-    pub(super) fn store(&mut self, vars: &[VarId], row: &mut [R::Word]) {
+    pub(super) fn store(&mut self, vars: &[VarId], row: &mut [u32]) {
+        let real = self.program.real;
         for &var in vars {
-            let (ty, mut word) = self.layout(var);
+            let Var { ty, word, .. } = self.program[var];
+            let (mut word, width) = (word as usize, ty.words_of(real) as usize);
             for slot in self.slots(var) {
-                R::store(*slot, &mut row[word..]);
-                word += ty.words() as usize;
+                R::store(real, *slot, &mut row[word..]);
+                word += width;
             }
         }
     }
 
-    fn layout(&self, var: VarId) -> (Type, usize) {
-        let var = &self.program[var];
-        (var.ty, var.word as usize)
+    /// Computes input number `input` of `program.input_defaults` for an agent, or for its world: gives its
+    /// variables their values, and says which ones these are.
+    pub(super) fn input_default(&mut self, input: usize, agent: u32) -> Vec<VarId> {
+        let program = self.program;
+        let default = &program.input_defaults[input];
+        let inputs = match default.owner {
+            Owner::Agent => &program.inputs,
+            Owner::World => &program.world_inputs,
+        };
+        let vars: Vec<VarId> = (inputs.iter().copied())
+            .filter(|&var| default.is_of(&program[var].name))
+            .collect();
+        self.begin_agent(agent);
+        self.begin_draws(default.random_step);
+        self.clear(&vars);
+        // Defaults of inputs are short: no need to cancel them.
+        let cancelled = self.cancelled.take();
+        self.block(&default.body);
+        self.cancelled = cancelled;
+        vars
     }
 
     /// The value of a variable that is no array.

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     builtin::{BuiltinId, eval, real::Real},
-    ir::{BinaryOp, Block, Expr, ExprId, LaneOp, Owner, Stmt, Value, VarId},
+    ir::{BinaryOp, Block, Expr, ExprId, LaneOp, Stmt, Value, VarId},
     random::{FINISH_STEP, INIT_STEP},
 };
 use std::ops::Range;
@@ -36,16 +36,16 @@ impl<'a, F: Fn() -> bool, R: Real> Machine<'a, F, R> {
         agent: u32,
         steps: Range<u32>,
         progress: Progress,
-        inputs: &[R::Word],
-        states: &mut [R::Word],
-        outputs: &mut [R::Word],
+        inputs: &[u32],
+        states: &mut [u32],
+        outputs: &mut [u32],
     ) -> Result<Progress, Fault> {
         let mut progress = progress;
         if steps.start == 0 {
             progress = Progress::default();
-            self.begin(agent, inputs, None)?;
+            self.begin(agent, Some(inputs), None)?;
         } else {
-            self.begin(agent, inputs, Some(states))?;
+            self.begin(agent, Some(inputs), Some(states))?;
         }
         for step in steps.clone() {
             if progress.stopped {
@@ -62,17 +62,20 @@ impl<'a, F: Fn() -> bool, R: Real> Machine<'a, F, R> {
         Ok(progress)
     }
 
-    /// Begins with an agent: at its initialisation, or with its states.
+    /// Begins with an agent: at its initialisation, or with its states. Without `inputs` it has those that
+    /// its variables hold.
     pub(crate) fn begin(
         &mut self,
         agent: u32,
-        inputs: &[R::Word],
-        states: Option<&[R::Word]>,
+        inputs: Option<&[u32]>,
+        states: Option<&[u32]>,
     ) -> Result<(), Fault> {
         let program = self.interpreter.program;
         for lane in &mut self.lanes {
             lane.begin_agent(agent);
-            lane.load(&program.inputs, inputs);
+            if let Some(inputs) = inputs {
+                lane.load(&program.inputs, inputs);
+            }
         }
         match states {
             Some(rows) => {
@@ -104,7 +107,7 @@ impl<'a, F: Fn() -> bool, R: Real> Machine<'a, F, R> {
     }
 
     /// Runs `finish` and stores the outputs.
-    pub(crate) fn finish(&mut self, outputs: &mut [R::Word]) -> Result<(), Fault> {
+    pub(crate) fn finish(&mut self, outputs: &mut [u32]) -> Result<(), Fault> {
         let program = self.interpreter.program;
         self.clear(&program.outputs);
         self.section(&program.finish, FINISH_STEP)?;
@@ -113,30 +116,15 @@ impl<'a, F: Fn() -> bool, R: Real> Machine<'a, F, R> {
     }
 
     /// Stores the states.
-    pub(crate) fn states(&mut self, states: &mut [R::Word]) {
+    pub(crate) fn states(&mut self, states: &mut [u32]) {
         self.store(&self.interpreter.program.states, states);
     }
 
     /// Computes input number `input` of `program.input_defaults` for an agent, or for its world, and writes
     /// its words to the row of inputs.
-    pub fn input_default(&mut self, input: usize, agent: u32, row: &mut [R::Word]) {
-        let program = self.interpreter.program;
-        let default = &program.input_defaults[input];
-        let inputs = match default.owner {
-            Owner::Agent => &program.inputs,
-            Owner::World => &program.world_inputs,
-        };
-        let vars: Vec<VarId> = (inputs.iter().copied())
-            .filter(|&var| default.is_of(&program[var].name))
-            .collect();
+    pub fn input_default(&mut self, input: usize, agent: u32, row: &mut [u32]) {
         let lane = &mut self.lanes[0];
-        lane.begin_agent(agent);
-        lane.begin_draws(default.random_step);
-        lane.clear(&vars);
-        // Defaults of inputs are short: no need to cancel them.
-        let cancelled = lane.cancelled.take();
-        lane.block(&default.body);
-        lane.cancelled = cancelled;
+        let vars = lane.input_default(input, agent);
         lane.store(&vars, row);
     }
 
@@ -146,7 +134,7 @@ impl<'a, F: Fn() -> bool, R: Real> Machine<'a, F, R> {
         }
     }
 
-    fn store(&mut self, vars: &[VarId], rows: &mut [R::Word]) {
+    fn store(&mut self, vars: &[VarId], rows: &mut [u32]) {
         let stride = rows.len() / self.lanes.len();
         for (number, lane) in self.lanes.iter_mut().enumerate() {
             lane.store(vars, &mut rows[number * stride..]);
@@ -300,10 +288,6 @@ pub(crate) fn combined<R: Real>(op: LaneOp, parts: &[Value<R>]) -> Value<R> {
 
 /// Are these the same words?
 pub(super) fn same<R: Real>(a: &Value<R>, b: &Value<R>) -> bool {
-    let words = |value: &Value<R>| {
-        let mut words = [R::Word::default(); 4];
-        R::store(*value, &mut words);
-        words
-    };
-    a.ty() == b.ty() && words(a) == words(b)
+    a.map_floats(R::to_f64)
+        .has_bits_of(&b.map_floats(R::to_f64))
 }

@@ -55,7 +55,7 @@ impl Plan {
         for (number, &var) in program.data.iter().enumerate() {
             plan.places[var.0 as usize] = Place::Table(number);
             if let Len::Open { stride } = program[var].len {
-                let row_words = (stride * program[var].ty.words()) as usize;
+                let row_words = (stride * program.words(program[var].ty)) as usize;
                 plan.rows[number] = (data[number].len() / row_words) as i32;
             }
         }

@@ -13,12 +13,11 @@ pub struct Walk<'a, F, R: Real> {
     machine: Kind<'a, F, R>,
     members: usize,
     progress: Vec<Progress>,
-    inputs: Vec<R::Word>,
-    states: Vec<R::Word>,
-    outputs: Vec<R::Word>,
-    world_inputs: Vec<R::Word>,
-    world_states: Vec<R::Word>,
-    world_outputs: Vec<R::Word>,
+    // What a world stores at its end. Nobody reads it: it may have fewer digits than `R`.
+    states: Vec<u32>,
+    outputs: Vec<u32>,
+    world_states: Vec<u32>,
+    world_outputs: Vec<u32>,
 }
 
 enum Kind<'a, F, R> {
@@ -42,21 +41,19 @@ impl<'a, F: Fn() -> bool + Copy, R: Real> Walk<'a, F, R> {
             Some(_) => {
                 let mut machine = WorldMachine::new(interpreter, lanes.collect());
                 machine.samples = false;
+                machine.loads_inputs = false;
                 Kind::World(machine)
             }
         };
-        let zeros = |vars: &[VarId], rows: u32| {
-            vec![R::Word::default(); (program.row_words(vars) * rows) as usize]
-        };
+        let zeros =
+            |vars: &[VarId], rows: u32| vec![0_u32; (program.row_words(vars) * rows) as usize];
         Walk {
             program,
             machine,
             members: count as usize,
             progress: vec![Progress::default(); count as usize],
-            inputs: zeros(&program.inputs, count),
             states: zeros(&program.states, count),
             outputs: zeros(&program.outputs, count),
-            world_inputs: zeros(&program.world_inputs, 1),
             world_states: zeros(&program.world_states, 1),
             world_outputs: zeros(&program.world_outputs, 1),
         }
@@ -67,44 +64,30 @@ impl<'a, F: Fn() -> bool + Copy, R: Real> Walk<'a, F, R> {
         self.members
     }
 
-    /// Begins with an agent or a world: its number, and the words of `f32` in the rows of its inputs, or none
-    /// for those that the model computes: the numbers in `absent` of the program's `input_defaults`.
-    /// `given` says which words of an agent's row are the launch's.
+    /// Begins with an agent or a world: its number, and the words in the rows of its inputs, or none for
+    /// those that the model computes.
     ///
     /// # Errors
     /// What ended the run early.
     pub fn begin(&mut self, number: u32, inputs: &Inputs<'_>) -> Result<(), Fault> {
         self.progress.fill(Progress::default());
-        let first = number * self.members as u32;
-        let stride = self.inputs.len() / self.members;
-        for member in 0..self.members {
-            let row = &mut self.inputs[member * stride..][..stride];
-            let agent = first + member as u32;
-            let lanes = match &mut self.machine {
-                Kind::Agent(machine) => machine,
-                Kind::World(world) => &mut world.agents,
-            };
+        let (program, members) = (self.program, self.members);
+        let first = number * members as u32;
+        for member in 0..members {
+            let row = inputs.row(member, members);
+            let lane = self.lane(member);
             for &input in inputs.absent {
-                lanes.input_default(input, agent, row);
+                lane.input_default(input, first + member as u32);
             }
-            widen::<R>(
-                self.program,
-                &self.program.inputs,
-                inputs.row(member, stride),
-                inputs.given,
-                row,
-            );
+            if !row.is_empty() {
+                lane.load_given(&program.inputs, row, inputs.given);
+            }
+            if !inputs.world.is_empty() {
+                lane.load(&program.world_inputs, inputs.world);
+            }
         }
-        let world_inputs = &self.program.world_inputs;
-        widen::<R>(
-            self.program,
-            world_inputs,
-            inputs.world,
-            &[],
-            &mut self.world_inputs,
-        );
         match &mut self.machine {
-            Kind::Agent(machine) => machine.begin(number, &self.inputs, None),
+            Kind::Agent(machine) => machine.begin(number, None, None),
             Kind::World(_) => self.world(|machine, rows| machine.begin(number, true, rows)),
         }
     }
@@ -133,11 +116,7 @@ impl<'a, F: Fn() -> bool + Copy, R: Real> Walk<'a, F, R> {
     /// What ended the run early.
     pub fn finish(&mut self) -> Result<(), Fault> {
         match &mut self.machine {
-            Kind::Agent(machine) => {
-                machine.finish(&mut self.outputs)?;
-                machine.states(&mut self.states);
-                Ok(())
-            }
+            Kind::Agent(machine) => machine.finish(&mut self.outputs),
             Kind::World(_) => self.world(|machine, rows| {
                 machine.finish(rows)?;
                 machine.store(rows);
@@ -146,21 +125,22 @@ impl<'a, F: Fn() -> bool + Copy, R: Real> Walk<'a, F, R> {
         }
     }
 
-    /// A member's row of outputs, once they are computed.
-    pub fn outputs(&self, member: usize) -> &[R::Word] {
-        let stride = self.outputs.len() / self.members;
-        &self.outputs[member * stride..][..stride]
-    }
-
-    /// Its row of states then.
-    pub fn states(&self, member: usize) -> &[R::Word] {
-        let stride = self.states.len() / self.members;
-        &self.states[member * stride..][..stride]
-    }
-
-    /// The row of the world's outputs then.
-    pub fn world_outputs(&self) -> &[R::Word] {
-        &self.world_outputs
+    /// The numbers that a member has for a variable, which is no table. Those of every type are `f64` without
+    /// rounding. Outputs are there once they are computed; states and outputs of a world are those of any
+    /// member.
+    pub fn numbers(&mut self, member: usize, var: VarId) -> Vec<f64> {
+        let mut numbers = Vec::new();
+        for value in self.values(member, var) {
+            match value {
+                Value::I32(x) => numbers.push(f64::from(*x)),
+                Value::U32(x) => numbers.push(f64::from(*x)),
+                Value::Bool(x) => numbers.push(f64::from(u8::from(*x))),
+                Value::F32(_) | Value::Vec2(_) | Value::Vec3(_) | Value::Vec4(_) => {
+                    numbers.extend(value.floats().iter().map(|x| x.to_f64()));
+                }
+            }
+        }
+        numbers
     }
 
     /// Have all agents stopped, so that no step changes anything?
@@ -171,17 +151,17 @@ impl<'a, F: Fn() -> bool + Copy, R: Real> Walk<'a, F, R> {
 
     fn world<T>(
         &mut self,
-        act: impl FnOnce(&mut WorldMachine<'a, F, R>, &mut WorldRows<'_, R::Word>) -> Result<T, Fault>,
+        act: impl FnOnce(&mut WorldMachine<'a, F, R>, &mut WorldRows<'_>) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
         let Kind::World(machine) = &mut self.machine else {
             unreachable!("internal error: an agent alone is no world");
         };
         let mut rows = WorldRows {
-            inputs: &self.inputs,
+            inputs: &[],
             states: &mut self.states,
             outputs: &mut self.outputs,
             progress: &mut self.progress,
-            world_inputs: &self.world_inputs,
+            world_inputs: &[],
             world_states: &mut self.world_states,
             world_outputs: &mut self.world_outputs,
         };
@@ -230,44 +210,19 @@ impl<'a, F: Fn() -> bool + Copy, R: Real> Walk<'a, F, R> {
 /// What a launch gives to an agent or a world.
 #[derive(Clone, Copy, Debug)]
 pub struct Inputs<'a> {
-    /// The rows of its agents, words of `f32`; empty if none is given.
+    /// The rows of its agents; empty if none is given.
     pub rows: &'a [u32],
     /// By word of a row, whether the launch gives it.
     pub given: &'a [bool],
     /// The row of the world.
     pub world: &'a [u32],
-    /// The inputs of agents that the model computes.
+    /// The inputs of agents that the model computes: numbers of the program's `input_defaults`.
     pub absent: &'a [usize],
 }
 
 impl Inputs<'_> {
-    fn row(&self, member: usize, stride: usize) -> &[u32] {
-        self.rows
-            .get(member * stride..)
-            .map_or(&[], |rest| &rest[..stride.min(rest.len())])
-    }
-}
-
-/// Copies the variables of a row of `f32` whose words are `given`; all where that says nothing.
-fn widen<R: Real>(
-    program: &Program,
-    vars: &[VarId],
-    from: &[u32],
-    given: &[bool],
-    to: &mut [R::Word],
-) {
-    if from.is_empty() {
-        return;
-    }
-    for &var in vars {
-        let width = program[var].ty.words() as usize;
-        let first = program[var].word as usize;
-        let end = program.row_words(&[var]) as usize;
-        for word in (first..end).step_by(width) {
-            if given.get(word).copied().unwrap_or(given.is_empty()) {
-                let value = Value::from_words(program[var].ty, &from[word..]);
-                R::store(value.map_floats(R::from_f32), &mut to[word..]);
-            }
-        }
+    fn row(&self, member: usize, members: usize) -> &[u32] {
+        let stride = self.rows.len() / members;
+        &self.rows[member * stride..][..stride]
     }
 }

@@ -14,21 +14,21 @@ use std::{ops::Range, sync::Arc};
 
 /// The rows of words of a world and of its agents, those of one agent after those of another.
 #[derive(Debug)]
-pub struct WorldRows<'a, W = u32> {
+pub struct WorldRows<'a> {
     /// The inputs of the agents.
-    pub inputs: &'a [W],
+    pub inputs: &'a [u32],
     /// The states of the agents.
-    pub states: &'a mut [W],
+    pub states: &'a mut [u32],
     /// The outputs of the agents, and behind an agent's outputs its samples.
-    pub outputs: &'a mut [W],
+    pub outputs: &'a mut [u32],
     /// The progress of each agent.
     pub progress: &'a mut [Progress],
     /// The inputs of the world.
-    pub world_inputs: &'a [W],
+    pub world_inputs: &'a [u32],
     /// The states of the world.
-    pub world_states: &'a mut [W],
+    pub world_states: &'a mut [u32],
     /// The outputs of the world, and behind them its samples.
-    pub world_outputs: &'a mut [W],
+    pub world_outputs: &'a mut [u32],
 }
 
 /// Runs worlds of one launch, one after another. It asks `F` whether the run is cancelled.
@@ -41,6 +41,8 @@ pub struct WorldMachine<'a, F, R = f32> {
     busy: bool,
     /// Are samples taken?
     pub(super) samples: bool,
+    /// Are inputs in rows? Otherwise the agents' variables hold them.
+    pub(super) loads_inputs: bool,
 }
 
 impl<'a, F: Fn() -> bool, R: Real> WorldMachine<'a, F, R> {
@@ -51,6 +53,7 @@ impl<'a, F: Fn() -> bool, R: Real> WorldMachine<'a, F, R> {
             busy: !program.samples.is_empty()
                 || (program.phases.iter()).any(|phase| phase.owner == Owner::World),
             samples: true,
+            loads_inputs: true,
             stopped: vec![false; agents.len()],
             agents: Machine::new(interpreter, agents),
         }
@@ -65,7 +68,7 @@ impl<'a, F: Fn() -> bool, R: Real> WorldMachine<'a, F, R> {
         &mut self,
         world: u32,
         steps: Range<u32>,
-        rows: &mut WorldRows<'_, R::Word>,
+        rows: &mut WorldRows<'_>,
     ) -> Result<(), Fault> {
         self.begin(world, steps.start == 0, rows)?;
         for step in steps.clone() {
@@ -86,11 +89,7 @@ impl<'a, F: Fn() -> bool, R: Real> WorldMachine<'a, F, R> {
     }
 
     /// Runs one step, unless all agents have stopped and the world has nothing to do: then `false`.
-    pub(super) fn step(
-        &mut self,
-        step: u32,
-        rows: &mut WorldRows<'_, R::Word>,
-    ) -> Result<bool, Fault> {
+    pub(super) fn step(&mut self, step: u32, rows: &mut WorldRows<'_>) -> Result<bool, Fault> {
         let program = self.interpreter.program;
         for (agent, progress) in self.agents.lanes.iter_mut().zip(&mut *rows.progress) {
             agent.begin_step(step).ok_or(Fault::Cancelled)?;
@@ -114,7 +113,7 @@ impl<'a, F: Fn() -> bool, R: Real> WorldMachine<'a, F, R> {
         &mut self,
         world: u32,
         born: bool,
-        rows: &mut WorldRows<'_, R::Word>,
+        rows: &mut WorldRows<'_>,
     ) -> Result<(), Fault> {
         let program = self.interpreter.program;
         let members = self.stopped.len();
@@ -123,8 +122,10 @@ impl<'a, F: Fn() -> bool, R: Real> WorldMachine<'a, F, R> {
         let states = rows.states.len() / members;
         for (member, agent) in self.agents.lanes.iter_mut().enumerate() {
             agent.begin_agent(first + member as u32);
-            agent.load(&program.inputs, &rows.inputs[member * inputs..][..inputs]);
-            agent.load(&program.world_inputs, rows.world_inputs);
+            if self.loads_inputs {
+                agent.load(&program.inputs, &rows.inputs[member * inputs..][..inputs]);
+                agent.load(&program.world_inputs, rows.world_inputs);
+            }
             if born {
                 rows.progress[member] = Progress::default();
                 agent.clear(&program.states);
@@ -145,7 +146,7 @@ impl<'a, F: Fn() -> bool, R: Real> WorldMachine<'a, F, R> {
     }
 
     /// Computes the outputs.
-    pub(super) fn finish(&mut self, rows: &mut WorldRows<'_, R::Word>) -> Result<(), Fault> {
+    pub(super) fn finish(&mut self, rows: &mut WorldRows<'_>) -> Result<(), Fault> {
         let program = self.interpreter.program;
         for agent in &mut self.agents.lanes {
             agent.clear(&program.outputs);
@@ -169,7 +170,7 @@ impl<'a, F: Fn() -> bool, R: Real> WorldMachine<'a, F, R> {
     }
 
     /// Takes the samples that are due after so many steps.
-    fn samples(&mut self, done: u32, rows: &mut WorldRows<'_, R::Word>) -> Result<(), Fault> {
+    fn samples(&mut self, done: u32, rows: &mut WorldRows<'_>) -> Result<(), Fault> {
         if !self.samples {
             return Ok(());
         }
@@ -204,7 +205,7 @@ impl<'a, F: Fn() -> bool, R: Real> WorldMachine<'a, F, R> {
     }
 
     /// Stores the states in their rows.
-    pub(super) fn store(&mut self, rows: &mut WorldRows<'_, R::Word>) {
+    pub(super) fn store(&mut self, rows: &mut WorldRows<'_>) {
         let program = self.interpreter.program;
         let states = rows.states.len() / self.stopped.len();
         for (member, agent) in self.agents.lanes.iter_mut().enumerate() {

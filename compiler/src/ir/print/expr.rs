@@ -41,6 +41,7 @@ impl Printer<'_> {
         let text = |text: &str| vec![Piece::Text(text.to_owned())];
         match &self.program[id] {
             Expr::Literal(value) => text(&literal(value)),
+            Expr::Double(bits) => text(&double_literal(&Value::F32(f64::from_bits(*bits)))),
             Expr::Launch(number) => text(launch(*number)),
             Expr::Rows(var) => text(&format!("rows({})", self.name(*var))),
             Expr::Read(var) => text(self.name(*var)),
@@ -168,7 +169,9 @@ fn binding(expr: &Expr) -> u8 {
             | Value::Vec3(_)
             | Value::Vec4(_) => TIGHT,
         },
-        Expr::Launch(_)
+        Expr::Double(bits) if f64::from_bits(*bits).is_sign_negative() => PREFIX,
+        Expr::Double(_)
+        | Expr::Launch(_)
         | Expr::Rows(_)
         | Expr::Read(_)
         | Expr::Element { .. }
@@ -207,6 +210,20 @@ fn operator(op: BinaryOp) -> (&'static str, u8) {
         BinaryOp::Multiply => ("*", 9),
         BinaryOp::Divide => ("/", 9),
         BinaryOp::Remainder => ("%", 9),
+    }
+}
+
+/// A constant of any precision.
+pub(super) fn double_literal(value: &Value<f64>) -> String {
+    match value.exact_single() {
+        Some(single) => literal(&single),
+        None => {
+            let parts: Vec<String> = value.floats().iter().map(|x| format!("{x:?}")).collect();
+            match parts.as_slice() {
+                [one] => one.clone(),
+                all => format!("{}({})", value.ty().name(), all.join(", ")),
+            }
+        }
     }
 }
 

@@ -3,7 +3,8 @@
 use super::{Section, Verifier};
 use crate::builtin::{Builtin, BuiltinId, Meaning, Slot};
 use crate::ir::{
-    BinaryOp, Expr, ExprId, FunctionId, LaneOp, Launch, Len, Owner, Type, UnaryOp, VarId, VarKind,
+    BinaryOp, Expr, ExprId, FunctionId, LaneOp, Launch, Len, Owner, RealType, Type, UnaryOp, VarId,
+    VarKind,
 };
 
 impl Verifier<'_> {
@@ -61,6 +62,8 @@ impl Verifier<'_> {
         let expr = &self.program[id];
         match expr {
             Expr::Literal(value) => Ok(value.ty()),
+            Expr::Double(_) if self.program.real == RealType::F64 => Ok(Type::F32),
+            Expr::Double(_) => Err("a literal in `f64` in a program in `f32`".to_owned()),
             Expr::Launch(number) => self.launch(*number),
             Expr::Rows(var) => {
                 self.exists(*var)?;

@@ -195,6 +195,7 @@ impl Intervals {
             }
             Expr::Builtin(builtin, _) => self.builtin(program, *builtin, id),
             Expr::Literal(_)
+            | Expr::Double(_)
             | Expr::Launch(_)
             | Expr::Rows(_)
             | Expr::Element { .. }

@@ -202,6 +202,7 @@ impl Known<'_> {
                 Some(self.expr(args[place])?.then(result.map))
             }
             Expr::Literal(_)
+            | Expr::Double(_)
             | Expr::Launch(_)
             | Expr::Rows(_)
             | Expr::Element { .. }

@@ -89,8 +89,10 @@ fn is_asked_for(program: &Program, id: ExprId, second: bool) -> bool {
 
 /// Is a loop's bound plainly uniform?
 fn is_uniform(program: &Program, id: ExprId) -> bool {
-    matches!(program[id], Expr::Literal(_) | Expr::Rows(_))
-        || matches!(program[id], Expr::Read(var) if program[var].kind == VarKind::Param)
+    matches!(
+        program[id],
+        Expr::Literal(_) | Expr::Double(_) | Expr::Rows(_)
+    ) || matches!(program[id], Expr::Read(var) if program[var].kind == VarKind::Param)
 }
 
 /// May iterations end early?

@@ -360,7 +360,7 @@ impl Factors {
         } else {
             (self.number(program, b)?, a)
         };
-        let is_value = !matches!(program[x], Expr::Literal(_));
+        let is_value = !matches!(program[x], Expr::Literal(_) | Expr::Double(_));
         (is_value && program.type_of(x) == Type::F32).then_some((factor, x))
     }
 

@@ -243,7 +243,7 @@ impl Chains {
         let fixed = if let Expr::Read(var) = program[id] {
             self.fixed[var] || program[var].kind == VarKind::Param
         } else {
-            matches!(program[id], Expr::Literal(_))
+            matches!(program[id], Expr::Literal(_) | Expr::Double(_))
         };
         if fixed && self.place.is_phase() {
             Kind::Fixed

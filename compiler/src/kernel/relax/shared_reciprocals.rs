@@ -175,7 +175,8 @@ fn quotient(program: &Program, id: ExprId) -> Option<(ExprId, ExprId)> {
         return None;
     };
     let scalars = program.type_of(dividend) == Type::F32 && program.type_of(divisor) == Type::F32;
-    (scalars && !matches!(program[divisor], Expr::Literal(_))).then_some((dividend, divisor))
+    (scalars && !matches!(program[divisor], Expr::Literal(_) | Expr::Double(_)))
+        .then_some((dividend, divisor))
 }
 
 fn can_share(program: &Program, block: &Block, spread: &Spread, first: Site, second: Site) -> bool {

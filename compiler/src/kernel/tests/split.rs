@@ -77,7 +77,7 @@ fn with_shared_time(program: &Program, layout: &LaneLayout, steps: u32, seed: u3
         let mut machine = interpreter.machine(1, || false);
         let mut states = vec![0; row_words(program, &program.states)];
         let mut outputs = vec![0; row_words(program, &program.outputs)];
-        machine.begin(AGENT, &sample.inputs, None)?;
+        machine.begin(AGENT, Some(&sample.inputs), None)?;
         machine.states(&mut states);
         let place = |var: VarId| places(&program[var]);
         let mut parts = Vec::new();
@@ -97,7 +97,7 @@ fn with_shared_time(program: &Program, layout: &LaneLayout, steps: u32, seed: u3
                     (place(*var).start, map.power(lanes).apply(word))
                 });
                 let next: Vec<(usize, u32)> = next.collect();
-                machine.begin(AGENT, &sample.inputs, Some(&own))?;
+                machine.begin(AGENT, Some(&sample.inputs), Some(&own))?;
                 assert!(!machine.step(step)?, "an agent stopped");
                 machine.states(&mut own);
                 next.into_iter().for_each(|(place, word)| own[place] = word);
@@ -115,7 +115,7 @@ fn with_shared_time(program: &Program, layout: &LaneLayout, steps: u32, seed: u3
             let all: Vec<u32> = all.words().collect();
             states[place(var)].copy_from_slice(&all);
         }
-        machine.begin(AGENT, &sample.inputs, Some(&states))?;
+        machine.begin(AGENT, Some(&sample.inputs), Some(&states))?;
         machine.finish(&mut outputs)?;
         machine.states(&mut states);
         Ok::<_, Fault>([states, outputs])

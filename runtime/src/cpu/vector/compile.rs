@@ -28,6 +28,7 @@ use super::{
 use analysis::Analysis;
 use call::drawn_steps;
 use sim_compiler::{
+    RealType,
     ir::{self, Block, Owner, VarId},
     manifest::Manifest,
     random::Generator,
@@ -46,6 +47,9 @@ pub enum NotCompiled {
     /// The code or the registers of a block are too large.
     #[error("the model is too large for the vector machine")]
     TooLarge,
+    /// Its floats are `f64`.
+    #[error("the reference interpreter runs it in `f64`")]
+    Double,
 }
 
 /// A word of a value: a scalar or a register.
@@ -155,6 +159,9 @@ pub fn compile(
     isa: Isa,
     members: u32,
 ) -> Result<Program, NotCompiled> {
+    if program.real == RealType::F64 {
+        return Err(NotCompiled::Double);
+    }
     let mut compiler = Compiler::new(program, manifest, generator, isa);
     compiler.declare()?;
     let defaults = (program.input_defaults.iter())

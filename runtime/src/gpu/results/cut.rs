@@ -158,7 +158,7 @@ impl Layout {
                 true => (of_agents[number], agents, sampling.words),
                 false => (of_worlds[number], worlds, sampling.world_words),
             };
-            let width = series.stored_words() as usize;
+            let width = series.stored_words(manifest.real) as usize;
             let row = stored.len() / part.samples(sampling).len().max(1);
             for (sample, stored) in stored.chunks_exact_mut(row.max(1)).enumerate() {
                 let word = sample * each as usize + series.field.word as usize;

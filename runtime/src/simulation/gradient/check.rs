@@ -92,8 +92,10 @@ impl Differentiated {
     /// derivatives, are in `f64` on the reference interpreter, which is slow.
     ///
     /// # Errors
-    /// [`Error::DerivativeNotFinite`], and any error of a run.
+    /// [`Error::OnlySingle`], [`Error::DerivativeNotFinite`], and any error of a run.
     pub fn check(&self, agents: u32, control: &Control<'_>) -> Result<GradientCheck, Error> {
+        self.base
+            .only_single("a check of derivatives in `f32` by those in `f64`")?;
         // In `f64` derivatives are computed by forward mode, whatever the mode of the run.
         let made;
         let blocks = match self.mode {
@@ -115,7 +117,7 @@ impl Differentiated {
                 (population, first) = (report.agents, report.first_agent);
                 let columns = run.columns.iter().skip(1);
                 single.extend(
-                    columns.map(|values| values.iter().map(|&value| f64::from(value)).collect()),
+                    columns.map(|values| (0..values.len()).map(|at| values.number(at)).collect()),
                 );
                 Ok(())
             })
@@ -193,7 +195,7 @@ impl Differentiated {
                         .part(part.first + 2 * number + side, part.runs, |control| {
                             varied.run_double(sample, &control)
                         })?;
-                Ok::<_, Error>((f64::from(value), self.column_of(&run, &self.column.0)))
+                Ok::<_, Error>((value, self.column_of(&run, &self.column.0)))
             };
             let ((low, below), (high, above)) = (at(0, -1.0)?, at(1, 1.0)?);
             if high > low {
@@ -270,11 +272,11 @@ fn compared(
     }
 }
 
-/// The value moved by so much of its own size, as an `f32` within the range.
-fn moved(float: &Float, relative: f64) -> f32 {
-    let value = f64::from(float.value);
+/// The value moved by so much of its own size, as one of its type within the range.
+fn moved(float: &Float, relative: f64) -> f64 {
+    let value = float.value;
     let size = if value == 0.0 { 1.0 } else { value.abs() };
-    let moved = (value + relative * size) as f32;
+    let moved = float.real.nearest(value + relative * size);
     match float.holds(moved) {
         true => moved,
         false => float.value,

@@ -124,6 +124,7 @@ impl Build {
             workgroup_size: 64,
             inner_iterations: None,
             step_table: None,
+            real: Default::default(),
         }
     }
 

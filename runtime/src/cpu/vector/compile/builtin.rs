@@ -100,7 +100,7 @@ impl Compiler<'_> {
             (None, None) => true,
             (Some(a), Some(b)) => {
                 let (a, b) = (&self.program[a], &self.program[b]);
-                a == b && matches!(a, Expr::Read(_) | Expr::Literal(_))
+                a == b && matches!(a, Expr::Read(_) | Expr::Literal(_) | Expr::Double(_))
             }
             (None, Some(_)) | (Some(_), None) => false,
         }

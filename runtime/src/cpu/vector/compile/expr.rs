@@ -29,6 +29,7 @@ impl Compiler<'_> {
         let program = self.program;
         match &program[id] {
             Expr::Literal(value) => self.literal(value),
+            Expr::Double(_) => unreachable!("the machine runs no programs in `f64`"),
             Expr::Launch(number) => Parts::one(match number {
                 Launch::Agent => Operand::Lanes(self.agent.number),
                 Launch::Agents => Operand::Scalar(self.known(Known::Agents)),

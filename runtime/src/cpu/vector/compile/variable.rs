@@ -2,14 +2,16 @@
 
 use super::{Compiler, MOST_REGISTERS, NotCompiled, Operand, Parts, Place};
 use crate::cpu::vector::program::{Register, Stored, Table};
-use sim_compiler::ir::{self, Block, Len, Type, Value, VarId, VarKind};
+use sim_compiler::ir::{self, Block, Len, Type, VarId, VarKind};
 
 impl Compiler<'_> {
     /// Assigns a location to every variable that exists from the start.
     pub(super) fn declare(&mut self) -> Result<(), NotCompiled> {
         let program = self.program;
         for (var, elements) in &program.constants {
-            let words = elements.iter().flat_map(Value::words).collect();
+            let words = (elements.iter())
+                .flat_map(|element| element.single().words())
+                .collect();
             self.places[var.0 as usize] = self.table(Table::Constant(words));
         }
         for &var in &program.params {
