@@ -9,16 +9,10 @@ use nalgebra::{DMatrix, DVector};
 
 /// The damping at the start, relative to the diagonal of JᵀJ.
 const DAMPING: f64 = 1e-3;
-/// More damping than this leaves steps below the resolution of `f32`.
+/// More damping than this leaves steps below the resolution of floats.
 const MOST_DAMPING: f64 = 1e16;
-/// A step that is shorter than this, in coordinates of about the size 1, changes no `f32`.
-const SHORTEST: f64 = 1e-8;
-/// What the rounding of `f32` leaves of a sum of squares, relatively.
-const ROUNDING: f64 = 1e-9;
 /// The most steps beyond that.
 const POLISH: u32 = 8;
-/// What rounding may add to the sum of squares on them, relatively.
-const HIDDEN: f64 = 1e-3;
 
 /// JᵀJ and Jᵀr of the coordinates that are not held.
 struct Normal {
@@ -41,12 +35,13 @@ fn normal(residuals: &Residuals, free: Vec<usize>) -> Normal {
 }
 
 impl Normal {
-    /// The step of the damped equations; none if they have no solution.
-    fn step(&self, damping: f64) -> Option<DVector<f64>> {
+    /// The step of the equations that are damped by so much of the `sizes` of all coordinates; none if they
+    /// have no solution.
+    fn step(&self, damping: f64, sizes: &[f64]) -> Option<DVector<f64>> {
         let mut matrix = self.matrix.clone();
-        for at in 0..self.free.len() {
+        for (at, &coordinate) in self.free.iter().enumerate() {
             let own = matrix[(at, at)].max(f64::MIN_POSITIVE);
-            matrix[(at, at)] = own * (1.0 + damping);
+            matrix[(at, at)] = own + damping * sizes[coordinate].max(own);
         }
         let solved = matrix.cholesky()?.solve(&-&self.gradient);
         solved
@@ -60,6 +55,10 @@ pub(super) fn search(problem: &mut Problem<'_>, start: Point, most: u32) -> Resu
     let mut point = start;
     let mut residuals = problem.residuals(&point)?;
     let (mut damping, mut growth) = (DAMPING, 2.0);
+    let rounding = problem.resolution().squares;
+    // The largest squares of the columns so far: J. J. Moré, "The Levenberg–Marquardt algorithm:
+    // implementation and theory" (1978). A coordinate that lost its say does not run away.
+    let mut sizes = vec![0.0; point.len()];
     let (mut iteration, mut idle, mut length) = (0, 0, 0.0);
     let ended = loop {
         let gradient = gradient(&residuals);
@@ -77,11 +76,14 @@ pub(super) fn search(problem: &mut Problem<'_>, start: Point, most: u32) -> Resu
         }
         let free = (0..point.len()).filter(|&at| !problem.is_held(&point, at, -gradient[at]));
         let normal = normal(&residuals, free.collect());
+        for (at, &coordinate) in normal.free.iter().enumerate() {
+            sizes[coordinate] = normal.matrix[(at, at)].max(sizes[coordinate]);
+        }
         let found = loop {
             if damping > MOST_DAMPING {
                 break None;
             }
-            if let Some(tried) = tried(problem, &point, loss, &normal, damping)? {
+            if let Some(tried) = tried(problem, &point, loss, &normal, (damping, &sizes))? {
                 break Some(tried);
             }
             damping *= growth;
@@ -91,7 +93,7 @@ pub(super) fn search(problem: &mut Problem<'_>, start: Point, most: u32) -> Resu
             break Ended::Step;
         };
         let decrease = loss - found.squares();
-        idle = if decrease <= ROUNDING * loss {
+        idle = if decrease <= rounding * loss {
             idle + 1
         } else {
             0
@@ -124,7 +126,7 @@ fn gradient(residuals: &Residuals) -> Vec<f64> {
     residuals.columns.iter().map(product).collect()
 }
 
-/// Steps of Gauss and Newton, where the rounding of `f32` hides whether the sum of squares decreases: Jᵀr
+/// Steps of Gauss and Newton, where rounding hides whether the sum of squares decreases: Jᵀr
 /// tells more exactly where it is least, since near there the sum is a square of the distance. They go on
 /// while each is less than half of the one before.
 fn polished(
@@ -133,11 +135,12 @@ fn polished(
     mut residuals: Residuals,
 ) -> Result<(Point, Residuals), Error> {
     let mut before = f64::INFINITY;
+    let hidden = problem.resolution().hidden;
     for _ in 0..POLISH {
         let slope = gradient(&residuals);
         let free = (0..point.len()).filter(|&at| !problem.is_held(&point, at, -slope[at]));
         let normal = normal(&residuals, free.collect());
-        let Some(step) = normal.step(0.0) else {
+        let Some(step) = normal.step(0.0, &vec![0.0; point.len()]) else {
             break;
         };
         let mut moved = point.clone();
@@ -153,7 +156,7 @@ fn polished(
             Err(Error::DerivativeNotFinite { .. }) => break,
             other => other?,
         };
-        if found.squares() > residuals.squares() * (1.0 + HIDDEN) {
+        if found.squares() > residuals.squares() * (1.0 + hidden) {
             break;
         }
         before = length;
@@ -169,9 +172,9 @@ fn tried(
     point: &[f64],
     loss: f64,
     normal: &Normal,
-    damping: f64,
+    (damping, sizes): (f64, &[f64]),
 ) -> Result<Option<(Point, Residuals, f64)>, Error> {
-    let Some(step) = normal.step(damping) else {
+    let Some(step) = normal.step(damping, sizes) else {
         return Ok(None);
     };
     let mut moved = point.to_vec();
@@ -179,10 +182,12 @@ fn tried(
         moved[*at] += change;
     }
     let moved = problem.settled(&moved);
+    // A step is rounded once more.
+    let shortest = 0.1 * problem.resolution().shortest;
     let is_short = moved
         .iter()
         .zip(point)
-        .all(|(a, b)| (a - b).abs() < SHORTEST * b.abs().max(1e-3));
+        .all(|(a, b)| (a - b).abs() < shortest * b.abs().max(1e-3));
     if is_short || moved == point {
         return Ok(None);
     }
