@@ -24,7 +24,7 @@ fn names_and_types_are_checked() {
     assert_eq!(error.help().as_deref(), Some("did you mean `drift`?"));
     assert!(error.explanation().contains("declare"));
     let error = refused(|it| it.param("turns", 0.5));
-    assert_eq!(error.to_string(), "param `turns` holds i32, not f32");
+    assert_eq!(error.to_string(), "param `turns` holds i32, not f64");
     assert!(matches!(
         refused(|it| it.data("table", [true, false])),
         Error::WrongType {
@@ -85,12 +85,12 @@ fn shapes_are_checked_and_both_are_named() {
     let error = refused(|it| it.input("start", [1.0, 2.0]));
     assert_eq!(
         error.to_string(),
-        "input `start` needs [10] of f32 (10 values), but was given 2 values of f32"
+        "input `start` needs [10] of f32 (10 values), but was given 2 values of f64"
     );
     let error = refused(|it| it.data("table", [1.0; 801]));
     assert_eq!(
         error.to_string(),
-        "data `table` needs [rows, 2] of f32, with at least one row, but was given 801 values of f32"
+        "data `table` needs [rows, 2] of f32, with at least one row, but was given 801 values of f64"
     );
     let words = vec![0_u32; 800];
     let shaped = |shape: &[u32]| Array::shaped(Scalar::F32, words.clone(), shape.to_vec());
