@@ -94,7 +94,7 @@ def test_arrays_enums_integers_and_bools(model: simc.Model) -> None:
         ({"mode": "huge"}, "has no variant `huge`"),
         ({"mode": 3}, "mode"),
         ({"on": 1}, "holds bool"),
-        ({"count": 1.5}, "holds i32, not f32"),
+        ({"count": 1.5}, "holds i32, not f64"),
     ],
 )
 def test_wrong_arrays_name_both_types_and_shapes(

@@ -215,9 +215,25 @@ impl OpenDevice {
         let result = result.map_err(|panic| self.panicked(task, panic.as_ref()));
         self.check_faults(task)?;
         match first {
-            Some(error) => Err(self.named(task, &error)),
+            Some(error) => {
+                self.learn_of_loss();
+                self.check_faults(task)?;
+                Err(self.named(task, &error))
+            }
             None => result,
         }
+    }
+
+    /// Lets wgpu say that the device is lost, which it does when it is polled with nothing left to wait for: a
+    /// device that was lost a moment ago makes buffers that are invalid, and that is all that is known then.
+    fn learn_of_loss(&self) {
+        #[cfg(not(target_family = "wasm"))]
+        let _ = catch_unwind(AssertUnwindSafe(|| {
+            self.device.poll(wgpu::PollType::Wait {
+                submission_index: None,
+                timeout: Some(RECHECK),
+            })
+        }));
     }
 
     /// Waits for the errors of all that was done, and returns the first one.
