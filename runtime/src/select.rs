@@ -75,6 +75,11 @@ impl BackendOptions {
             ))
         };
         if artifact.options.real == RealType::F64 {
+            if cfg!(sim_web) {
+                return Err(Error::OnlySingle {
+                    what: "a run in a browser",
+                });
+            }
             if self.backend == Backend::Gpu {
                 return Err(Error::OnlySingle { what: ON_GPU });
             }

@@ -106,9 +106,13 @@ impl<'a> Interpreter<'a> {
         self.plan.slots as u64 * size_of::<Value<R>>() as u64
     }
 
-    /// The machine type of the program's floats.
+    /// The machine type of the program's floats. Modules for browsers, which load no program in `f64`, have no
+    /// interpreter in `f64`.
     pub fn real(&self) -> RealType {
-        self.program.real
+        match cfg!(sim_web) {
+            true => RealType::F32,
+            false => self.program.real,
+        }
     }
 
     /// Does the program need a [`WorldMachine`]?

@@ -28,7 +28,7 @@ pub(super) fn check(artifact: &Artifact, launch: &Launch) -> Result<(), Error> {
         data: &[],
     };
     let interpreter = Interpreter::new(&checks.program, values);
-    let outputs = match artifact.options.real {
+    let outputs = match interpreter.real() {
         RealType::F32 => arguments::<f32>(&checks.program, &interpreter, launch),
         RealType::F64 => arguments::<f64>(&checks.program, &interpreter, launch),
     };

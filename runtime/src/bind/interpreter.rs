@@ -49,7 +49,7 @@ pub(crate) fn with_interpreter_of<T>(
         true => u64::from(launch.members),
         false => 1,
     };
-    let bytes = match program.real {
+    let bytes = match interpreter.real() {
         RealType::F32 => interpreter.bytes::<f32>(),
         RealType::F64 => interpreter.bytes::<f64>(),
     };
