@@ -106,8 +106,8 @@ impl<'a> Interpreter<'a> {
         self.plan.slots as u64 * size_of::<Value<R>>() as u64
     }
 
-    /// The machine type of the program's floats. Modules for browsers, which load no program in `f64`, have no
-    /// interpreter in `f64`.
+    /// The machine type of the program's floats. Modules for browsers, which load no program in `f64`, have
+    /// no interpreter in `f64`.
     pub fn real(&self) -> RealType {
         match cfg!(sim_web) {
             true => RealType::F32,
