@@ -224,8 +224,8 @@ impl OpenDevice {
         }
     }
 
-    /// Lets wgpu say that the device is lost, which it does when it is polled with nothing left to wait for. A
-    /// device that was lost a moment ago makes buffers that are invalid: nothing else is known then.
+    /// Lets wgpu say that the device is lost, which it does when it is polled with nothing left to wait for.
+    /// A device that was lost a moment ago makes buffers that are invalid: nothing else is known then.
     fn learn_of_loss(&self) {
         #[cfg(not(target_family = "wasm"))]
         let _ = catch_unwind(AssertUnwindSafe(|| {
