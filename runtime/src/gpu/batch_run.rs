@@ -180,7 +180,7 @@ impl<'a> BatchRun<'a> {
     async fn wait(&self) -> Result<(), Error> {
         self.batch.control.check()?;
         if let Some(oldest) = self.in_flight.front() {
-            oldest.submitted.done().await;
+            oldest.submitted.done(&self.resources.open).await;
         }
         self.resources.open.settle().await
     }

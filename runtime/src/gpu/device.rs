@@ -216,6 +216,7 @@ impl OpenDevice {
         self.check_faults(task)?;
         match first {
             Some(error) => {
+                #[cfg(not(target_family = "wasm"))]
                 self.learn_of_loss();
                 self.check_faults(task)?;
                 Err(self.named(task, &error))
@@ -226,14 +227,29 @@ impl OpenDevice {
 
     /// Lets wgpu say that the device is lost, which it does when it is polled with nothing left to wait for.
     /// A device that was lost a moment ago makes buffers that are invalid: nothing else is known then.
+    #[cfg(not(target_family = "wasm"))]
     fn learn_of_loss(&self) {
-        #[cfg(not(target_family = "wasm"))]
         let _ = catch_unwind(AssertUnwindSafe(|| {
             self.device.poll(wgpu::PollType::Wait {
                 submission_index: None,
                 timeout: Some(RECHECK),
             })
         }));
+    }
+
+    /// Waits until the browser has said that the device is lost, if it is: it refuses to map a buffer before.
+    #[cfg(target_family = "wasm")]
+    pub(crate) async fn learn_of_loss(&self) {
+        /// Promises that may be kept before that of the loss.
+        const TURNS: u32 = 4;
+        for _ in 0..TURNS {
+            if lock(&self.faults).lost.is_some() {
+                return;
+            }
+            let _ = (self.device.push_error_scope(wgpu::ErrorFilter::Internal))
+                .pop()
+                .await;
+        }
     }
 
     /// Waits for the errors of all that was done, and returns the first one.

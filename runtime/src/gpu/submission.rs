@@ -65,7 +65,7 @@ impl Submitted {
     /// Those of the device.
     #[cfg(target_family = "wasm")]
     pub(super) async fn wait(&self, open: &OpenDevice) -> Result<(), Error> {
-        self.done().await;
+        self.done(open).await;
         open.settle().await
     }
 
@@ -81,7 +81,7 @@ impl Submitted {
 
     /// Waits until it has completed or failed, where the device completes it without being polled.
     #[cfg(target_family = "wasm")]
-    pub(super) async fn done(&self) {
+    pub(super) async fn done(&self, open: &OpenDevice) {
         std::future::poll_fn(|context| {
             *self.mapped.waiting() = Some(context.waker().clone());
             match self.is_done() {
@@ -90,6 +90,9 @@ impl Submitted {
             }
         })
         .await;
+        if matches!(self.mapped.result.get(), Some(Err(_))) {
+            open.learn_of_loss().await;
+        }
     }
 }
 
