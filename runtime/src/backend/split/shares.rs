@@ -7,8 +7,11 @@ use sim_compiler::manifest::UNIT;
 const TRIAL: f64 = 0.25;
 /// Rests that are smaller parts of the whole go to whoever comes first.
 const REST: f64 = 1.0 / 32.0;
-/// Times that differ less are equal, and so are speeds of devices of one kind.
+/// Times that differ less are equal.
 const BALANCED: f64 = 1.1;
+/// Speeds of devices of one kind that differ less are equal: times scatter, and a device whose share moves
+/// gets its inputs anew.
+const ALIKE: f64 = 1.5;
 /// Runs that take less say nothing about speeds.
 const SHORT: f64 = 2e-3;
 
@@ -140,7 +143,7 @@ pub(super) fn learn(old: &[Option<f64>], done: &[(f64, f64)], alike: bool) -> Ve
     }
     let speeds = || timed().map(|(steps, seconds)| steps / seconds.max(1e-9));
     let slowest = speeds().fold(f64::INFINITY, f64::min);
-    if alike && speeds().fold(0.0, f64::max) < BALANCED * slowest {
+    if alike && speeds().fold(0.0, f64::max) < ALIKE * slowest {
         // Whatever made them differ before is over.
         return vec![None; old.len()];
     }
