@@ -43,7 +43,7 @@ Examples:
   simc bench acrobot.sim --agents 4_096,1e6 --backend gpu
   simc bench gbm.sim lorenz.sim --runs 20 --json -o results.json
   simc bench portfolio.sim --data signals=signals.npy --data apex=apex.npy
-  simc bench lorenz.sim --steps 50_000 --devices 2
+  simc bench pi.sim --agents 1_048_576 --steps 100_000 --devices 2
 
 Results are checked before anything is timed: a GPU's against the CPU backend, the CPU's against
 the reference interpreter, for up to 256 agents (16) of the very population that is timed, or one world.
