@@ -107,7 +107,7 @@ def search(
     threads: int | None,
     progress: bool | Progress,
 ) -> Found:
-    """Searches as `Model.search` does, with the candidates of each generation dealt out."""
+    """Searches as `Model.search` does, with the candidates of each generation distributed."""
     call = (dict(settings), dict(given), _on_main_thread(), None)
     native = NativeSearch(model._native, call, seed, asked)
     agents: int = settings.get("agents", model.agents)
@@ -150,7 +150,7 @@ def search(
 
 
 def _parts(output: str, trials: Trials, cut: Sequence[Shard], number: int) -> list[Part]:
-    """Cuts the agents of all runs as the population is cut, or deals out whole runs."""
+    """Cuts the agents of all runs as the population is cut, or distributes whole runs."""
     if not trials.apart:
         return [
             Part(

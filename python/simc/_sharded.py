@@ -363,7 +363,7 @@ def sweep(
     threads: int | None,
     progress: bool | Progress,
 ) -> Sweep:
-    """Runs a sweep whose points are dealt out in as many tasks."""
+    """Runs a sweep whose points are distributed in as many tasks."""
     points = len(plan.seeds)
     number = min(points, _PER_SLOT * executor.slots() if tasks is None else tasks)
     if number < 1:

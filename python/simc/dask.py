@@ -111,7 +111,7 @@ def sweep(
     progress: bool | Progress = False,
     **values: Any,
 ) -> Sweep:
-    """Runs a sweep as `Model.sweep` does, with its points dealt out to the cluster; see
+    """Runs a sweep as `Model.sweep` does, with its points distributed to the cluster; see
     `simc.ray.sweep`."""
     given = model._given(sweep, values, params, inputs, data)
     settings = _settings(agents, steps, world, 0, None, backend, adapter)
@@ -153,7 +153,7 @@ def search(
     progress: bool | Progress = False,
     **values: Any,
 ) -> Found:
-    """Searches as `Model.search` does, with the candidates of each generation dealt out; see
+    """Searches as `Model.search` does, with the candidates of each generation distributed; see
     `simc.ray.search`."""
     asked = _asked(
         over=over,

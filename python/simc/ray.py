@@ -6,7 +6,7 @@
 >>> run.summary()
 
 The population is cut into shards of consecutive agents. Each is a task of Ray, and all together
-have the bits of a run in one process. `sweep` and `search` are those of a model, dealt out. A task
+have the bits of a run in one process. `sweep` and `search` are those of a model, distributed. A task
 that is lost with its process or its machine is repeated.
 """
 
@@ -127,7 +127,7 @@ def sweep(
     progress: bool | Progress = False,
     **values: Any,
 ) -> Sweep:
-    """Runs a sweep as `Model.sweep` does, with its points dealt out to the cluster.
+    """Runs a sweep as `Model.sweep` does, with its points distributed to the cluster.
 
     A point is run whole, by one machine; ``tasks`` is into how many parts the points are cut, by
     default four for each that runs at a time. Everything else is as in `run`.
@@ -174,11 +174,11 @@ def search(
     progress: bool | Progress = False,
     **values: Any,
 ) -> Found:
-    """Searches as `Model.search` does, with the candidates of each generation dealt out.
+    """Searches as `Model.search` does, with the candidates of each generation distributed.
 
     Candidates are agents, and ``shards`` is the most parts into which they are cut, by default two
     for each that runs at a time; with ``common_draws`` each has a run of its own, and those are
-    dealt out. The next genomes are made by the caller, from the fitness of all. ``progress`` counts
+    distributed. The next genomes are made by the caller, from the fitness of all. ``progress`` counts
     the agent-steps of all generations. Everything else is as in `run` and `Model.search`.
     """
     asked = _asked(

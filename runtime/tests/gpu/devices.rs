@@ -95,7 +95,7 @@ fn a_gpu_and_the_processor_share_a_run_of_integers() {
 }
 
 #[test]
-fn a_sweep_is_dealt_out() {
+fn a_sweep_is_distributed() {
     if !has_gpu() {
         return;
     }

@@ -36,8 +36,8 @@ struct Piece<'t> {
     target: Target<'t>,
 }
 
-/// What all devices see.
-struct Board<'a, 't> {
+/// Hands out work to the threads of all devices.
+struct Scheduler<'a, 't> {
     state: Mutex<State<'t>>,
     changed: Condvar,
     done: Done<'a>,
@@ -99,8 +99,8 @@ impl SplitBackend {
             failures: (0..count).map(|_| None).collect(),
             stop: None,
         };
-        let pieces = state.deal(target, &first, launch.agents);
-        let board = Board {
+        let pieces = state.distribute(target, &first, launch.agents);
+        let scheduler = Scheduler {
             state: Mutex::new(state),
             changed: Condvar::new(),
             done: Done::new(control, all, count),
@@ -118,15 +118,15 @@ impl SplitBackend {
             let mut members = members.filter(|(_, (member, _))| member.failure.is_none());
             // This thread is the first device's.
             let own = members.next();
-            let board = &board;
+            let scheduler = &scheduler;
             for (device, (member, piece)) in members {
-                scope.spawn(move || board.work(device, member, piece, task));
+                scope.spawn(move || scheduler.work(device, member, piece, task));
             }
             if let Some((device, (member, piece))) = own {
-                board.work(device, member, piece, task);
+                scheduler.work(device, member, piece, task);
             }
         });
-        let state = board
+        let state = scheduler
             .state
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner);
@@ -192,7 +192,12 @@ impl<'t> State<'t> {
     }
 
     /// The first pieces of all devices, which end at these agents; the rest is left open.
-    fn deal(&mut self, mut target: Target<'t>, ends: &[u32], all: u32) -> Vec<Option<Piece<'t>>> {
+    fn distribute(
+        &mut self,
+        mut target: Target<'t>,
+        ends: &[u32],
+        all: u32,
+    ) -> Vec<Option<Piece<'t>>> {
         let mut from = 0;
         let mut pieces = Vec::new();
         for (device, &end) in ends.iter().enumerate() {
@@ -212,11 +217,11 @@ impl<'t> State<'t> {
     }
 }
 
-impl<'t> Board<'_, 't> {
+impl<'t> Scheduler<'_, 't> {
     /// Computes pieces until none is left, or the device fails.
     fn work(&self, device: usize, member: &mut Member, first: Option<Piece<'t>>, task: Task<'_>) {
-        let _leaves = Leaves {
-            board: self,
+        let _guard = WorkerGuard {
+            scheduler: self,
             device,
         };
         let mut next = first.or_else(|| self.next(device));
@@ -311,15 +316,15 @@ impl<'t> Board<'_, 't> {
 }
 
 /// Says that a device computes no more, also after a panic.
-struct Leaves<'b, 'a, 't> {
-    board: &'b Board<'a, 't>,
+struct WorkerGuard<'b, 'a, 't> {
+    scheduler: &'b Scheduler<'a, 't>,
     device: usize,
 }
 
-impl Drop for Leaves<'_, '_, '_> {
+impl Drop for WorkerGuard<'_, '_, '_> {
     fn drop(&mut self) {
-        lock(&self.board.state).busy[self.device] = None;
-        self.board.changed.notify_all();
+        lock(&self.scheduler.state).busy[self.device] = None;
+        self.scheduler.changed.notify_all();
     }
 }
 

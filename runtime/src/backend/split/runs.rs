@@ -40,8 +40,8 @@ struct Shared<'a> {
     each: u64,
 }
 
-/// What all devices see.
-struct Desk<'a> {
+/// Hands out work to the threads of all devices.
+struct Scheduler<'a> {
     state: Mutex<State>,
     changed: Condvar,
     done: Done<'a>,
@@ -82,7 +82,7 @@ impl SplitBackend {
             each: each.max(1),
         };
         let (count, runs) = (self.members.len(), batch.runs as u32);
-        let desk = Desk {
+        let scheduler = Scheduler {
             state: Mutex::new(State {
                 open: iter::once(0..runs).collect(),
                 busy: vec![0; count],
@@ -99,16 +99,16 @@ impl SplitBackend {
         };
         thread::scope(|scope| {
             let (sender, receiver) = mpsc::channel();
-            let desk = &desk;
+            let scheduler = &scheduler;
             for (device, member) in self.members.iter_mut().enumerate() {
                 if member.failure.is_none() {
                     let sender = sender.clone();
-                    scope.spawn(move || desk.work(device, member, shared, &sender));
+                    scope.spawn(move || scheduler.work(device, member, shared, &sender));
                 }
             }
             drop(sender);
             // Also if the caller's code panics, so that no thread waits for ever.
-            let _closes = Closes(desk);
+            let _stop = StopGuard(scheduler);
             let mut waiting = BTreeMap::new();
             let mut next = 0;
             for (number, raw) in receiver {
@@ -116,12 +116,12 @@ impl SplitBackend {
                 while let Some(raw) = waiting.remove(&next) {
                     deliver(next as usize, raw);
                     next += 1;
-                    lock(&desk.state).delivered = next;
-                    desk.changed.notify_all();
+                    lock(&scheduler.state).delivered = next;
+                    scheduler.changed.notify_all();
                 }
             }
         });
-        let state = desk
+        let state = scheduler
             .state
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner);
@@ -144,7 +144,7 @@ impl SplitBackend {
     }
 }
 
-impl Desk<'_> {
+impl Scheduler<'_> {
     /// Computes blocks of runs until none is left, or the device fails.
     fn work(
         &self,
@@ -153,7 +153,7 @@ impl Desk<'_> {
         shared: Shared<'_>,
         sender: &Sender<(u32, RawResults)>,
     ) {
-        let _leaves = Leaves(self, device);
+        let _guard = WorkerGuard(self, device);
         while let Some(block) = self.next(device) {
             let mut started = Stopwatch::start();
             let mut send = |number: usize, mut raw: RawResults| {
@@ -268,9 +268,9 @@ impl Shared<'_> {
 }
 
 /// Says that a device computes no more, also after a panic.
-struct Leaves<'b, 'a>(&'b Desk<'a>, usize);
+struct WorkerGuard<'b, 'a>(&'b Scheduler<'a>, usize);
 
-impl Drop for Leaves<'_, '_> {
+impl Drop for WorkerGuard<'_, '_> {
     fn drop(&mut self) {
         lock(&self.0.state).busy[self.1] = 0;
         self.0.changed.notify_all();
@@ -278,9 +278,9 @@ impl Drop for Leaves<'_, '_> {
 }
 
 /// Ends all work that is not begun, if the caller takes no more results.
-struct Closes<'b, 'a>(&'b Desk<'a>);
+struct StopGuard<'b, 'a>(&'b Scheduler<'a>);
 
-impl Drop for Closes<'_, '_> {
+impl Drop for StopGuard<'_, '_> {
     fn drop(&mut self) {
         if thread::panicking() {
             lock(&self.0.state).stop = Some((0, Error::Cancelled));

@@ -3,7 +3,7 @@
 use crate::bind::Launch;
 use sim_compiler::manifest::UNIT;
 
-/// What is dealt to a device whose speed is only guessed, as a part of what would be fair.
+/// What is given to a device whose speed is only guessed, as a part of what would be fair.
 const TRIAL: f64 = 0.25;
 /// Rests that are smaller parts of the whole go to whoever comes first.
 const REST: f64 = 1.0 / 32.0;
@@ -93,7 +93,7 @@ impl Weights {
     }
 
     /// The first shares of `all` rows, in whole granules, one after the other from 0 on: where each ends.
-    /// Rows behind the last end are dealt later, once speeds are known.
+    /// Rows behind the last end are given out later, once speeds are known.
     pub(super) fn first(&self, all: u32, granule: u32) -> Vec<u32> {
         let sum: f64 = self.of.iter().sum();
         let granules = f64::from(all.div_ceil(granule));
