@@ -6,8 +6,8 @@
 >>> run.summary()
 
 The population is cut into shards of consecutive agents. Each is a task of Ray, and all together
-have the bits of a run in one process. `sweep` and `search` are those of a model, distributed. A task
-that is lost with its process or its machine is repeated.
+have the bits of a run in one process. `sweep` and `search` are those of a model, distributed. A
+task that is lost with its process or its machine is repeated.
 """
 
 from __future__ import annotations
@@ -178,8 +178,8 @@ def search(
 
     Candidates are agents, and ``shards`` is the most parts into which they are cut, by default two
     for each that runs at a time; with ``common_draws`` each has a run of its own, and those are
-    distributed. The next genomes are made by the caller, from the fitness of all. ``progress`` counts
-    the agent-steps of all generations. Everything else is as in `run` and `Model.search`.
+    distributed. The next genomes are made by the caller, from the fitness of all. ``progress``
+    counts the agent-steps of all generations. Everything else is as in `run` and `Model.search`.
     """
     asked = _asked(
         over=over,
