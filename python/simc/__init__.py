@@ -11,7 +11,7 @@ from typing import Any
 from ._doctor import Doctor, doctor
 from ._manifest import Data, Field, Input, Param, SeriesField
 from ._model import Model, compile, load
-from ._report import Report, Telemetry
+from ._report import DeviceShare, Report, Telemetry
 from ._results import Derivatives, Elite, Estimate, Fit, Found, Gradient, Slope
 from ._run import Run, Series, Statistics, Summary
 from ._session import Session
@@ -33,6 +33,7 @@ __all__ = [
     "CompileError",
     "Data",
     "Derivatives",
+    "DeviceShare",
     "Diagnostic",
     "Doctor",
     "Elite",

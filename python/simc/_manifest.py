@@ -9,8 +9,14 @@ from typing import Any
 
 import numpy as np
 
-_DTYPES: dict[str, Any] = {"f32": np.float32, "i32": np.int32, "u32": np.uint32, "bool": np.bool_}
-_FORMATS = {"f32": "f", "i32": "i", "u32": "I", "bool": "I"}
+_DTYPES: dict[str, Any] = {
+    "f32": np.float32,
+    "f64": np.float64,
+    "i32": np.int32,
+    "u32": np.uint32,
+    "bool": np.bool_,
+}
+_FORMATS = {"f32": "f", "f64": "d", "i32": "i", "u32": "I", "bool": "I"}
 
 
 @dataclass(frozen=True)
@@ -21,7 +27,7 @@ class Field:
     doc: str
     """The model's ``///`` lines."""
     scalar: str
-    """``f32``, ``i32``, ``u32`` (also enums) or ``bool``."""
+    """``f32``, in models with ``real="f64"`` ``f64``, ``i32``, ``u32`` (also enums) or ``bool``."""
     shape: tuple[int, ...]
     """The dimensions of one row; vectors have their components as the last one."""
     is_vector: bool
@@ -30,6 +36,11 @@ class Field:
     """For an enum the names of its values, by number."""
     of_world: bool
     """Whether a world has one, rather than an agent."""
+
+    @property
+    def is_float(self) -> bool:
+        """Whether its values are floats."""
+        return self.scalar in ("f32", "f64")
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -122,7 +133,7 @@ def _default(given: dict[str, Any]) -> Any:
         return None
     field = _field(given)
     data = struct.pack(f"<{len(words)}I", *words)
-    values = struct.unpack(f"<{len(words)}{_FORMATS[field['scalar']]}", data)
+    values = [value for (value,) in struct.iter_unpack(f"<{_FORMATS[field['scalar']]}", data)]
     array = np.array(values, dtype=_DTYPES[field["scalar"]]).reshape(field["shape"])
     if array.shape:
         return array

@@ -6,7 +6,7 @@ import inspect
 import operator
 import os
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,6 +32,12 @@ Progress = Callable[[int, int], object]
 _MOST_BYTES = 256 << 20
 """Most bytes of a model, as on the command line."""
 
+Options = tuple[str, str, str]
+"""Generator, functions of mathematics, and type of floats of a model."""
+
+Devices = int | str | Sequence[int | str]
+"""Devices that run together: ``"all"``, how many of them, or their numbers and names."""
+
 Range = tuple[float, float] | Mapping[str, tuple[float, float]]
 """Ends of a range for all inputs, or by input."""
 
@@ -51,12 +57,16 @@ _COUNTS = {
 
 
 def load(
-    path: str | os.PathLike[str], *, generator: str = "keyed-hash", math: str = "fast"
+    path: str | os.PathLike[str],
+    *,
+    generator: str = "keyed-hash",
+    math: str = "fast",
+    real: str = "f32",
 ) -> Model:
     """Reads and compiles a ``.sim`` file.
 
     ``generator`` is ``keyed-hash`` or ``philox4x32-10``. ``math`` is ``fast``, the functions of the
-    device, or ``precise``, ours.
+    device, or ``precise``, ours. ``real`` is the type of floats: ``f32``, or ``f64`` on the CPU.
     """
     file = Path(path)
     try:
@@ -74,7 +84,7 @@ def load(
         raise RunError(
             "file", f"{file} is no UTF-8 text: byte {error.start}", "save it as UTF-8"
         ) from error
-    return Model(text, name=str(file), generator=generator, math=math)
+    return Model(text, name=str(file), generator=generator, math=math, real=real)
 
 
 def compile(
@@ -83,9 +93,10 @@ def compile(
     name: str = "<source>",
     generator: str = "keyed-hash",
     math: str = "fast",
+    real: str = "f32",
 ) -> Model:
-    """Compiles a model from its text. ``name`` is what errors call it."""
-    return Model(source, name=name, generator=generator, math=math)
+    """Compiles a model from its text, as `load` does. ``name`` is what errors call it."""
+    return Model(source, name=name, generator=generator, math=math, real=real)
 
 
 class Model:
@@ -106,15 +117,18 @@ class Model:
         name: str = "<source>",
         generator: str = "keyed-hash",
         math: str = "fast",
+        real: str = "f32",
     ) -> None:
         if not isinstance(source, str):
             raise TypeError(f"the source of a model is text, not {type(source).__name__}")
-        self._options = (generator, math)
+        self._options: Options = (generator, math, real)
         self.source = source
         """The text."""
         self.name = name
         """What errors call it: the path, or ``<source>``."""
-        self._native = Native(name, source, generator, math, False)
+        self.real = real
+        """The type of its floats: ``f32`` or ``f64``."""
+        self._native = Native(name, source, *self._options, False)
         self._checked: Native | None = None
         manifest = _manifest.read(self._native.manifest())
         self._manifest = manifest
@@ -146,6 +160,7 @@ class Model:
         seed: int = 0,
         backend: str = "auto",
         adapter: str | None = None,
+        devices: Devices | None = None,
         world: int | None = None,
         first_agent: int = 0,
         population: int | None = None,
@@ -161,14 +176,18 @@ class Model:
         """Runs the model.
 
         ``backend`` is ``auto``, ``gpu``, ``cpu`` or ``reference``; ``adapter`` a part of the name
-        of a GPU. Params, inputs and tables are keywords; those whose name is also an option, or no
-        Python name, go in ``params``, ``inputs`` and ``data``. ``keep_outputs=False`` computes
+        of a GPU. ``devices`` runs on several devices at once, in place of both: ``"all"``, how
+        many, or a list such as ``[0, 1]`` or ``[0, "cpu"]``. Params, inputs and tables are
+        keywords; those whose name is also an option, or no Python name, go in ``params``,
+        ``inputs`` and ``data``. ``keep_outputs=False`` computes
         statistics only. ``check=True`` finds bad indices, divisions and numbers, and checks each
         ``assert``. ``progress=True`` shows a bar; a function gets the agent-steps that are done and
         all.
         """
         given = self._given(self.run, values, params, inputs, data)
-        settings = _settings(agents, steps, world, first_agent, population, backend, adapter)
+        settings = _settings(
+            agents, steps, world, first_agent, population, backend, adapter, devices
+        )
         if not keep_outputs:
             settings["keep_outputs"] = False
         if not keep_states:
@@ -216,6 +235,7 @@ class Model:
         seed: Any = 0,
         backend: str = "auto",
         adapter: str | None = None,
+        devices: Devices | None = None,
         world: int | None = None,
         first_agent: int = 0,
         population: int | None = None,
@@ -233,7 +253,9 @@ class Model:
         All points have the same draws unless ``seed`` is swept. Everything else is as in `run`.
         """
         given = self._given(self.sweep, values, params, inputs, data)
-        settings = _settings(agents, steps, world, first_agent, population, backend, adapter)
+        settings = _settings(
+            agents, steps, world, first_agent, population, backend, adapter, devices
+        )
         with _shown(progress) as report:
             found = seed if np.ndim(seed) else seed_of(seed)
             return sweep(self, settings, found, given, zip, _on_main_thread(), report)
@@ -249,6 +271,7 @@ class Model:
         seed: int = 0,
         backend: str = "auto",
         adapter: str | None = None,
+        devices: Devices | None = None,
         world: int | None = None,
         first_agent: int = 0,
         population: int | None = None,
@@ -266,7 +289,9 @@ class Model:
         in `run`. Programs are compiled once, and used again while only values change.
         """
         given = self._given(self.gradient, values, params, inputs, data)
-        settings = _settings(agents, steps, world, first_agent, population, backend, adapter)
+        settings = _settings(
+            agents, steps, world, first_agent, population, backend, adapter, devices
+        )
         with _shown(progress) as report:
             call = (settings, given, _on_main_thread(), report)
             found = self._native.gradient(call, seed_of(seed), of, _names(wrt), mode)
@@ -283,6 +308,7 @@ class Model:
         seed: int = 0,
         backend: str = "auto",
         adapter: str | None = None,
+        devices: Devices | None = None,
         world: int | None = None,
         first_agent: int = 0,
         population: int | None = None,
@@ -298,7 +324,9 @@ class Model:
         `gradient`; values that are not finite are no error here.
         """
         given = self._given(self.derivatives, values, params, inputs, data)
-        settings = _settings(agents, steps, world, first_agent, population, backend, adapter)
+        settings = _settings(
+            agents, steps, world, first_agent, population, backend, adapter, devices
+        )
         with _shown(progress) as report:
             call = (settings, given, _on_main_thread(), report)
             found = self._native.derivatives(call, seed_of(seed), of, _names(wrt), mode)
@@ -320,6 +348,7 @@ class Model:
         seed: int = 0,
         backend: str = "auto",
         adapter: str | None = None,
+        devices: Devices | None = None,
         world: int | None = None,
         first_agent: int = 0,
         population: int | None = None,
@@ -354,7 +383,9 @@ class Model:
             "search_seed": seed_of(search_seed),
         }
         given = self._given(self.fit, values, params, inputs, data)
-        settings = _settings(agents, steps, world, first_agent, population, backend, adapter)
+        settings = _settings(
+            agents, steps, world, first_agent, population, backend, adapter, devices
+        )
         with _shown(progress) as report:
             call = (settings, given, _on_main_thread(), report)
             found = self._native.fit(call, seed_of(seed), asked)
@@ -382,6 +413,7 @@ class Model:
         seed: int = 0,
         backend: str = "auto",
         adapter: str | None = None,
+        devices: Devices | None = None,
         world: int | None = None,
         first_agent: int = 0,
         population: int | None = None,
@@ -415,7 +447,9 @@ class Model:
             search_seed=search_seed,
         )
         given = self._given(self.search, values, params, inputs, data)
-        settings = _settings(agents, steps, world, first_agent, population, backend, adapter)
+        settings = _settings(
+            agents, steps, world, first_agent, population, backend, adapter, devices
+        )
         with _shown(progress) as report:
             call = (settings, given, _on_main_thread(), report)
             found = self._native.search(call, seed_of(seed), asked)
@@ -428,8 +462,7 @@ class Model:
 
     def _native_checked(self) -> Native:
         if self._checked is None:
-            generator, math = self._options
-            self._checked = Native(self.name, self.source, generator, math, True)
+            self._checked = Native(self.name, self.source, *self._options, True)
         return self._checked
 
     def _given(
@@ -509,12 +542,13 @@ class Model:
         return model_html(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _again, (self.source, self.name, *self._options)
+        return again, (self.source, self.name, self._options)
 
 
-def _again(source: str, name: str, generator: str, math: str) -> Model:
+def again(source: str, name: str, options: Options) -> Model:
     """The same model in another process."""
-    return Model(source, name=name, generator=generator, math=math)
+    generator, math, real = options
+    return Model(source, name=name, generator=generator, math=math, real=real)
 
 
 def _settings(
@@ -525,6 +559,7 @@ def _settings(
     population: int | None,
     backend: str,
     adapter: str | None,
+    devices: Devices | None = None,
 ) -> dict[str, Any]:
     """What a run is given beside values and a seed, for the native module."""
     settings: dict[str, Any] = {"backend": backend}
@@ -540,7 +575,25 @@ def _settings(
         settings["population"] = _count("population", population)
     if adapter is not None:
         settings["adapter"] = adapter
+    if devices is not None:
+        if backend != "auto" or adapter is not None:
+            raise RunError(
+                "option",
+                "`devices` stands in place of `backend` and `adapter`",
+                "leave them out",
+            )
+        settings["devices"] = _listed(devices)
     return settings
+
+
+def _listed(devices: Devices) -> str:
+    """Devices as the command line takes them."""
+    if isinstance(devices, str):
+        return devices
+    if isinstance(devices, Sequence):
+        # With a comma at the end, one number is that of a device and not how many.
+        return ",".join(str(each) for each in devices) + "," * (len(devices) == 1)
+    return str(devices)
 
 
 def _asked(

@@ -33,6 +33,20 @@ class Telemetry:
 
 
 @dataclass(frozen=True)
+class DeviceShare:
+    """What one of several devices computed."""
+
+    name: str
+    """As ``devices`` called it."""
+    device: str
+    """The name of the GPU, or ``cpu``."""
+    agents: int
+    seconds: float
+    failure: str | None
+    """Why it computed no more, if it failed: other devices took over."""
+
+
+@dataclass(frozen=True)
 class Report:
     """How a run was done."""
 
@@ -65,6 +79,8 @@ class Report:
     passes: int
     explain: tuple[str, ...]
     """What was decided for the kernel, with reasons; empty on the CPU."""
+    devices: tuple[DeviceShare, ...]
+    """What each of several devices computed; empty without ``devices``."""
     telemetry: Telemetry
     agent_steps: int
     """Steps of all agents together."""
@@ -87,6 +103,10 @@ class Report:
             lines.append(("vectors", self.instruction_set))
         if self.adapter is not None:
             lines.append(("adapter", f"{self.adapter} ({self.adapter_kind}, {self.driver})"))
+        for share in self.devices:
+            ended = f", then failed: {share.failure}" if share.failure else ""
+            agents = f"{count(share.agents)} agents in {duration(share.seconds)}"
+            lines.append(("device", f"{share.name}: {agents} on {share.device}{ended}"))
         lines += [
             ("agents", count(self.agents)),
             ("steps", count(self.steps)),
@@ -102,7 +122,13 @@ def report_of(given: dict[str, Any], totals: tuple[int, int]) -> Report:
     """The report that the native module gives as a dictionary."""
     telemetry = Telemetry(**given.pop("telemetry"))
     explain = tuple(given.pop("explain"))
+    devices = tuple(DeviceShare(*each) for each in given.pop("devices"))
     steps, stopped = totals
     return Report(
-        **given, explain=explain, telemetry=telemetry, agent_steps=steps, stopped_agents=stopped
+        **given,
+        explain=explain,
+        devices=devices,
+        telemetry=telemetry,
+        agent_steps=steps,
+        stopped_agents=stopped,
     )

@@ -101,20 +101,20 @@ class Gradient(Mapping[str, Any]):
         return html_table(*self._table())
 
 
-class Derivatives(Mapping[str, NDArray[np.float32]]):
+class Derivatives(Mapping[str, NDArray[Any]]):
     """An output of each agent, and its derivatives: a mapping of the names in ``wrt`` to arrays of
     shape ``(agents, …)``. By an input it is the derivative by the agent's own value."""
 
     def __init__(self, model: Model, of: str, found: dict[str, Any]) -> None:
         self.of = of
-        self.values_of_agents: NDArray[np.float32] = found["values"]
+        self.values_of_agents: NDArray[Any] = found["values"]
         """The output of each agent."""
         self.wrt: list[str] = found["wrt"]
         """The numbers that derivatives are taken by."""
-        self._each: list[NDArray[np.float32]] = found["derivatives"]
+        self._each: list[NDArray[Any]] = found["derivatives"]
         self._floats = _Floats(model, self.wrt)
 
-    def __getitem__(self, name: str) -> NDArray[np.float32]:
+    def __getitem__(self, name: str) -> NDArray[Any]:
         places, shape = self._floats.places(name)
         if not shape:
             return self._each[places[0]]
@@ -194,7 +194,7 @@ class Fit:
                     array.append(values[each])
                 else:
                     array.append(start.get(each, 0.0 if default is None else float(default[at])))
-            found[name] = np.array(array, dtype=np.float32).reshape(param.shape)
+            found[name] = np.array(array, dtype=param.dtype).reshape(param.shape)
         return found
 
     def __getitem__(self, name: str) -> float:

@@ -15,7 +15,17 @@ from ._model import Model, _on_main_thread, _shown
 from ._progress import Progress
 from ._results import Found
 from ._sharded import Executor, number_of_shards, refuse_mixture
-from ._shards import Device, Launch, Shard, _aligned, _prepared, inputs_of, launch_of, shards_of
+from ._shards import (
+    Device,
+    Launch,
+    Shard,
+    _aligned,
+    _prepared,
+    inputs_of,
+    launch_of,
+    refuse_doubles,
+    shards_of,
+)
 from ._simc import NativeSearch, fitness
 from .errors import RunError
 
@@ -108,6 +118,7 @@ def search(
     progress: bool | Progress,
 ) -> Found:
     """Searches as `Model.search` does, with the candidates of each generation distributed."""
+    refuse_doubles(model)
     call = (dict(settings), dict(given), _on_main_thread(), None)
     native = NativeSearch(model._native, call, seed, asked)
     agents: int = settings.get("agents", model.agents)

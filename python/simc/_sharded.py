@@ -25,6 +25,7 @@ from ._shards import (
     count_again,
     inputs_of,
     launch_of,
+    refuse_doubles,
     shards_of,
     sweep_points,
     work,
@@ -244,6 +245,7 @@ def run(executor: Executor, model: Model, wanted: Wanted, given: Mapping[str, An
     agents = model.agents if wanted.agents is None else _count("agents", wanted.agents)
     if agents is None or agents < 1:
         raise RunError("E0704", "the number of agents is missing", "agents=1_000_000")
+    refuse_doubles(model)
     number = number_of_shards(executor, agents, wanted.shards)
     shards = shards_of(model, agents, wanted.world, number)
     job = _job(model, wanted, given, agents, len(shards))

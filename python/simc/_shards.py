@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ._arrays import as_array
 from ._manifest import Field
-from ._model import Model, _on_main_thread
+from ._model import Model, Options, _on_main_thread, again
 from ._parquet import Files
 from ._sweep import Points
 from ._tallies import Counts, Tally, binned, lower_of, tally_of
@@ -88,14 +88,23 @@ def _world(model: Model, agents: int, world: int | None) -> int:
     return members
 
 
+def refuse_doubles(model: Model) -> None:
+    """Statistics and searches of shards merge values of 32 bits."""
+    if model.real != "f32":
+        raise RunError(
+            "shard",
+            f"populations are distributed in `f32`, and the model computes in `{model.real}`",
+            "compile it without `real`, or run it on one machine",
+        )
+
+
 @dataclass(frozen=True)
 class Job:
     """What is done with each shard. It travels to other processes."""
 
     source: str
     name: str
-    options: tuple[str, str]
-    """Generator and functions of mathematics."""
+    options: Options
     version: str
     """The version of the package that asks."""
     settings: Mapping[str, Any]
@@ -202,7 +211,7 @@ class Launch:
 
     source: str
     name: str
-    options: tuple[str, str]
+    options: Options
     version: str
     settings: Mapping[str, Any]
     """Of the native module."""
@@ -244,10 +253,9 @@ def _aligned(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @functools.lru_cache(maxsize=4)
-def _model(source: str, name: str, options: tuple[str, str]) -> Model:
+def _model(source: str, name: str, options: Options) -> Model:
     """A model, which a process compiles once."""
-    generator, math = options
-    return Model(source, name=name, generator=generator, math=math)
+    return again(source, name, options)
 
 
 def _prepared(job: Job | Launch) -> Model:

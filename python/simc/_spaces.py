@@ -60,7 +60,7 @@ def space_of(
         return found
     if type(given) is not type(found) or given.shape != found.shape:
         # An enumeration may be given for numbers without a range.
-        numbers = all(field.scalar != "f32" for field in fields)
+        numbers = not any(field.is_float for field in fields)
         if not numbers or given.shape != found.shape:
             names = ", ".join(f"`{field.name}`" for field in fields)
             message = f"{names} is {found}, and the space that was given is {given}"
@@ -73,8 +73,8 @@ def _single(field: Field, is_given: bool, is_action: bool) -> spaces.Space[Any]:
     shape = field.shape
     if field.scalar == "bool":
         return spaces.MultiBinary(shape) if shape else spaces.Discrete(2)
-    if field.scalar == "f32":
-        return _box(bounds, shape, np.float32)
+    if field.is_float:
+        return _box(bounds, shape, field.dtype.type)
     if field.variants:
         bounds = bounds or [(0.0, len(field.variants) - 1.0)] * math.prod(shape)
     if bounds is None or any(math.isinf(end) for ends in bounds for end in ends):
@@ -96,16 +96,16 @@ def _joined(fields: Sequence[Field]) -> spaces.Box:
     if not fields:
         raise RunError("gym", "an observation has at least one output", "observation=['x']")
     for field in fields:
-        if field.scalar != "f32":
+        if not field.is_float:
             raise RunError(
                 "gym",
-                f"outputs that are joined are f32, and `{field.name}` is {field.type}",
+                f"outputs that are joined are floats, and `{field.name}` is {field.type}",
                 f"output {field.name} = f32(…)",
             )
     bounds: Bounds = []
     for field in fields:
         bounds += bounds_of(field) or [(-math.inf, math.inf)] * math.prod(field.shape)
-    return _box(bounds, (len(bounds),), np.float32)
+    return _box(bounds, (len(bounds),), fields[0].dtype.type)
 
 
 def _box(bounds: Bounds | None, shape: tuple[int, ...], dtype: Any) -> spaces.Box:

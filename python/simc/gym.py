@@ -178,11 +178,12 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Array]):
             session.reset(mask=anew)
             self._elapsed[anew] = 0
         found = session.outputs(self._names)
-        rewards = np.asarray(found[self._reward_at], np.float32)
+        real = np.float64 if self.model.real == "f64" else np.float32
+        rewards = np.asarray(found[self._reward_at], real)
         terminations, truncations = self._ends(found)
         if anew is not None:
             # The step of these environments was their beginning.
-            rewards = np.where(anew, np.float32(0.0), rewards)
+            rewards = np.where(anew, real(0.0), rewards)
             terminations &= ~anew
             truncations &= ~anew
         over = terminations | truncations

@@ -40,6 +40,7 @@ def _parser() -> MagicArgumentParser:
     parser.add_argument("-q", "--quiet", action="store_true", help="show mistakes only")
     parser.add_argument("--generator", default="keyed-hash", help="as in `simc.compile`")
     parser.add_argument("--math", default="fast", help="as in `simc.compile`")
+    parser.add_argument("--real", default="f32", help="as in `simc.compile`")
     return parser
 
 
@@ -51,7 +52,13 @@ def _compile(shell: Any, options: Any, cell: str) -> None:
     source = "\n" + cell
     in_notebook = getattr(shell, "kernel", None) is not None
     try:
-        model = compile(source, name=name, generator=options.generator, math=options.math)
+        model = compile(
+            source,
+            name=name,
+            generator=options.generator,
+            math=options.math,
+            real=options.real,
+        )
     except CompileError as error:
         # The next cells must not run with the model of before.
         if isinstance(shell.user_ns.get(name), Model):

@@ -55,9 +55,11 @@ class Weights:
                 help = nearest(name, model.inputs, "input")
                 raise UnknownNameError("E0701", f"the model has no input `{name}`", help)
             field = model.inputs[name]
-            if field.scalar != "f32" or field.of_world:
+            if not field.is_float or field.of_world:
                 of = " of each world" if field.of_world else ""
-                message = f"input `{name}` is {field.type}{of}, and weights are f32 of each agent"
+                message = (
+                    f"input `{name}` is {field.type}{of}, and weights are floats of each agent"
+                )
                 raise RunError("policy", message)
             transposed = key.endswith(".T")
             if transposed and len(field.shape) != 2:

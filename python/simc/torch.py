@@ -8,7 +8,8 @@
 >>> sigma.grad
 
 The derivatives are those of `Model.gradient` and `Model.derivatives`: along the paths of the
-agents, with the same draws in each call. The model computes in f32, whatever the tensors have.
+agents, with the same draws in each call. The model computes in the type that it was compiled with,
+``real="f32"`` or ``"f64"``, whatever the tensors have.
 """
 
 # Where PyTorch is not installed, pyright takes this module for it.
@@ -68,7 +69,7 @@ def function(
                 f"the model has no param or input `{name}`",
                 nearest(name, known, "param or input"),
             )
-        if known[name].scalar != "f32":
+        if not known[name].is_float:
             raise RunError(
                 "torch",
                 f"`{name}` has the type {known[name].type}, and derivatives are by floats",
@@ -81,7 +82,7 @@ def function(
     spelled = [
         each
         for field in model.outputs.values()
-        if field.scalar == "f32"
+        if field.is_float
         for each in spellings(field.name, field.shape, field.is_vector)
     ]
     if output not in spelled:

@@ -41,8 +41,8 @@ pub(crate) fn with_programs<T>(
         Some(mut known) => {
             for (name, (role, now)) in &launch.values {
                 match role {
-                    Role::Param => known.programs.set_param(name, now.array.clone())?,
-                    _ => known.programs.set_input(name, now.array.clone())?,
+                    Role::Param => known.programs.set_param(name, now.clone())?,
+                    _ => known.programs.set_input(name, now.clone())?,
                 }
             }
             known.programs

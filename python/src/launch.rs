@@ -2,10 +2,10 @@
 
 use crate::{
     errors::{Source, run_error},
-    values::{For, Given},
+    values::{For, are_same},
 };
 use pyo3::{prelude::*, types::PyDict};
-use sim_runtime::{Backend, Field, Manifest, Role, Simulation};
+use sim_runtime::{Array, Backend, Devices, Field, Manifest, Role, Simulation};
 use std::collections::{BTreeMap, HashMap};
 
 /// A call from Python: settings by name, values by name, whether this is the main thread, and what progress
@@ -22,7 +22,7 @@ pub(crate) struct Call<'py>(
 #[derive(Clone, Debug)]
 pub(crate) struct Launch {
     pub(crate) settings: Settings,
-    pub(crate) values: BTreeMap<String, (Role, Given)>,
+    pub(crate) values: BTreeMap<String, (Role, Array)>,
 }
 
 /// What a run is given beside values and the seed.
@@ -35,6 +35,8 @@ pub(crate) struct Settings {
     pub(crate) population: Option<u32>,
     pub(crate) backend: Backend,
     pub(crate) adapter: Option<String>,
+    /// Several devices, in place of a backend and an adapter.
+    pub(crate) devices: Option<Devices>,
     pub(crate) keep_outputs: bool,
     pub(crate) keep_states: bool,
 }
@@ -103,7 +105,7 @@ impl Launch {
         self.settings == other.settings
             && self.values.keys().eq(other.values.keys())
             && both().all(|((role, before), (_, now))| {
-                !matches!(role, Role::Data) || now.is_same(before)
+                !matches!(role, Role::Data) || are_same(now, before)
             })
     }
 }
@@ -124,6 +126,7 @@ impl Settings {
                 "first_agent" => of.first_agent = value.extract()?,
                 "population" => of.population = value.extract()?,
                 "adapter" => of.adapter = value.extract()?,
+                "devices" => of.devices = Some(devices(&value.extract::<String>()?)?),
                 "keep_outputs" => of.keep_outputs = value.extract()?,
                 "keep_states" => of.keep_states = value.extract()?,
                 "backend" => of.backend = backend(&value.extract::<String>()?)?,
@@ -154,11 +157,12 @@ impl Settings {
         if let Some(population) = self.population {
             simulation.set_population(population);
         }
-        let place = |of: &Settings| (of.backend, of.adapter.clone());
+        let place = |of: &Settings| (of.backend, of.adapter.clone(), of.devices.clone());
         // A backend that is set anew opens its device anew.
         if last.map(place) != Some(place(self)) {
             simulation.set_backend(self.backend);
             simulation.set_adapter(self.adapter.as_deref());
+            simulation.set_devices(self.devices.clone());
         }
     }
 }
@@ -173,6 +177,14 @@ fn backend(name: &str) -> PyResult<Backend> {
             let known = ["auto", "gpu", "cpu", "reference"];
             return Err(unknown_option("backend", other, &known));
         }
+    })
+}
+
+fn devices(text: &str) -> PyResult<Devices> {
+    text.parse().map_err(|why: String| {
+        let message = format!("`devices` is `{text}`: {why}");
+        let help = "give \"all\", a number of devices, or a list such as [0, 1]";
+        run_error("option", &message, Some(help))
     })
 }
 

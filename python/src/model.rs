@@ -8,6 +8,7 @@ use crate::{
     optimise::{self, FitAsked, SearchAsked, loss_of},
     run::NativeRun,
     sweep::{self, Axis, MOST_KEPT, NativeSweep},
+    values::are_same,
 };
 use pyo3::{prelude::*, types::PyDict};
 use sim_compiler::{
@@ -16,8 +17,8 @@ use sim_compiler::{
     warnings,
 };
 use sim_runtime::{
-    Array, Control, Differentiated, Error, Field, Manifest, Math, Options, Report, Role, Run,
-    Scalar, Searching, Session, Simulation, Trials, Variation, compile_with,
+    Array, Control, Differentiated, Error, Field, Manifest, Math, Options, RealType, Report, Role,
+    Run, Scalar, Searching, Session, Simulation, Trials, Variation, compile_with,
 };
 use std::{
     sync::{Mutex, PoisonError},
@@ -55,13 +56,14 @@ struct State {
 impl Native {
     /// Compiles a model.
     #[new]
-    #[pyo3(signature = (name, text, generator, math, checks))]
+    #[pyo3(signature = (name, text, generator, math, real, checks))]
     fn new(
         py: Python<'_>,
         name: String,
         text: String,
         generator: &str,
         math: &str,
+        real: &str,
         checks: bool,
     ) -> PyResult<Native> {
         let options = Options {
@@ -77,6 +79,11 @@ impl Native {
                 "fast" => Math::Fast,
                 "precise" => Math::Precise,
                 other => return Err(unknown_option("math", other, &["fast", "precise"])),
+            },
+            real: match real {
+                "f32" => RealType::F32,
+                "f64" => RealType::F64,
+                other => return Err(unknown_option("type of floats", other, &["f32", "f64"])),
             },
             checks,
             ..Options::default()
@@ -401,12 +408,12 @@ impl State {
         let mut variation = Variation::new();
         let both = last.values.values().zip(&launch.values);
         for ((_, before), (name, (role, now))) in both {
-            if now.is_same(before) {
+            if are_same(now, before) {
                 continue;
             }
             variation = match role {
-                Role::Param => variation.param(name, now.array.clone()),
-                Role::Input => variation.input(name, now.array.clone()),
+                Role::Param => variation.param(name, now.clone()),
+                Role::Input => variation.input(name, now.clone()),
                 _ => return None,
             };
         }
@@ -467,7 +474,7 @@ impl State {
         (launch.settings).give(&mut self.simulation, last.as_ref());
         self.simulation.set_seed(seed);
         for (name, (role, given)) in &launch.values {
-            let array = given.array.clone();
+            let array = given.clone();
             match role {
                 Role::Param => self.simulation.set_param(name, array)?,
                 Role::Data => self.simulation.set_data(name, array)?,

@@ -37,6 +37,16 @@ pub(crate) fn dictionary<'py>(py: Python<'py>, report: &Report) -> PyResult<Boun
     let explain = report.decisions.iter();
     let explain = explain.map(|decision| format!("{}: {}", decision.what, decision.why));
     of.set_item("explain", explain.collect::<Vec<_>>())?;
+    let devices = report.devices.iter().map(|share| {
+        let name = match &share.device {
+            Device::Cpu(_) => "cpu",
+            Device::Reference => "reference",
+            Device::Gpu(adapter) => adapter.name.as_str(),
+        };
+        let why = share.failure.as_deref();
+        (share.name.as_str(), name, share.agents, share.seconds, why)
+    });
+    of.set_item("devices", devices.collect::<Vec<_>>())?;
     of.set_item("telemetry", telemetry(py, &report.telemetry)?)?;
     Ok(of)
 }

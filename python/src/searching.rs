@@ -128,9 +128,7 @@ pub(crate) fn fitness<'py>(
         let words = given.words().iter();
         inputs.push(Column {
             field: field.clone(),
-            shape: given
-                .shape()
-                .iter()
+            shape: (given.shape().unwrap_or_default().iter())
                 .map(|&length| length as usize)
                 .collect(),
             values: Values::F32(words.map(|&word| f32::from_bits(word)).collect()),

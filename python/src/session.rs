@@ -87,8 +87,8 @@ impl NativeSession {
         let given = given.read(value)?;
         let done = py.detach(|| {
             self.with(|session| match is_param {
-                true => session.set_param(name, given.array.clone()),
-                false => session.set_input(name, given.array.clone()),
+                true => session.set_param(name, given.clone()),
+                false => session.set_input(name, given.clone()),
             })
         });
         self.said(done)

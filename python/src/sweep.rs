@@ -2,7 +2,7 @@
 
 use crate::{
     errors::{Source, run_error},
-    values::{For, Given},
+    values::For,
 };
 use numpy::{PyArray1, PyArray3, PyArrayMethods, PyUntypedArray};
 use pyo3::{prelude::*, types::PyDict};
@@ -22,7 +22,7 @@ const NUMBERS: usize = 10;
 /// Values of a param, one per point.
 pub(crate) struct Axis {
     name: String,
-    values: Given,
+    values: Array,
     width: usize,
     shape: Vec<u32>,
 }
@@ -44,11 +44,11 @@ impl Axis {
             field,
         };
         let (values, width) = (read.read(values)?, field.values() as usize);
-        if values.words().len() != points * width {
+        if values.len() != points * width {
             let message = format!(
                 "param `{}` needs {points} times {width} values, but was given {}",
                 field.name,
-                values.words().len()
+                values.len()
             );
             return Err(run_error("E0704", &message, None));
         }
@@ -61,9 +61,10 @@ impl Axis {
     }
 
     fn of(&self, point: usize) -> Array {
-        let words = self.values.words();
-        let own = &words[point * self.width..(point + 1) * self.width];
-        Array::shaped(self.values.array.scalar(), own, self.shape.clone())
+        let scalar = self.values.scalar();
+        let width = self.width * scalar.words() as usize;
+        let own = &self.values.words()[point * width..(point + 1) * width];
+        Array::shaped(scalar, own, self.shape.clone())
     }
 }
 
@@ -113,13 +114,7 @@ impl Kept {
             let run = run * each..(run + 1) * each;
             let column = Column {
                 field: self.field.clone(),
-                values: match values {
-                    Values::F32(all) => Values::F32(all[run].to_vec()),
-                    Values::F64(all) => Values::F64(all[run].to_vec()),
-                    Values::I32(all) => Values::I32(all[run].to_vec()),
-                    Values::U32(all) => Values::U32(all[run].to_vec()),
-                    Values::Bool(all) => Values::Bool(all[run].to_vec()),
-                },
+                values: values.part(run),
                 shape: self.shape.clone(),
             };
             column.statistics()
@@ -282,12 +277,9 @@ type OfPython<'py> = (
 
 /// Appends values of a type to those before them.
 fn append(all: &mut Option<Values>, new: &Values) {
-    match (all, new) {
-        (Some(Values::F32(all)), Values::F32(new)) => all.extend(new),
-        (Some(Values::I32(all)), Values::I32(new)) => all.extend(new),
-        (Some(Values::U32(all)), Values::U32(new)) => all.extend(new),
-        (Some(Values::Bool(all)), Values::Bool(new)) => all.extend(new),
-        (all, new) => *all = Some(new.clone()),
+    match all {
+        Some(all) => all.append(new),
+        None => *all = Some(new.clone()),
     }
 }
 

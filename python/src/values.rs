@@ -11,51 +11,12 @@ use pyo3::{
 use sim_runtime::{Array, Error, Field, Role, Scalar};
 use std::sync::Arc;
 
-/// A value, converted.
-#[derive(Clone, Debug)]
-pub(crate) struct Given {
-    pub(crate) array: Array,
-    words: Arc<[u32]>,
-    shape: Vec<u32>,
-}
-
 /// Most words that are compared.
 const MOST_COMPARED: usize = 64;
 
-impl Given {
-    fn number(array: Array, word: u32) -> Given {
-        Given {
-            array,
-            words: Arc::new([word]),
-            shape: Vec::new(),
-        }
-    }
-
-    fn shaped(scalar: Scalar, words: Arc<[u32]>, shape: Vec<u32>) -> Given {
-        Given {
-            array: Array::shaped(scalar, Arc::clone(&words), shape.clone()),
-            words,
-            shape,
-        }
-    }
-
-    /// The bits of the values, row by row.
-    pub(crate) fn words(&self) -> &[u32] {
-        &self.words
-    }
-
-    /// The lengths of its dimensions.
-    pub(crate) fn shape(&self) -> &[u32] {
-        &self.shape
-    }
-
-    /// Whether it is the same; many values never are.
-    pub(crate) fn is_same(&self, other: &Given) -> bool {
-        self.words.len() <= MOST_COMPARED
-            && self.words == other.words
-            && self.shape == other.shape
-            && self.array.scalar() == other.array.scalar()
-    }
+/// Whether two values are the same; many never are.
+pub(crate) fn are_same(one: &Array, other: &Array) -> bool {
+    one.words().len() <= MOST_COMPARED && one == other
 }
 
 /// What a value is for.
@@ -72,10 +33,9 @@ impl For<'_> {
     /// # Errors
     /// `RunError` for a wrong type, or a number that the field's type does not hold. Shapes are checked when
     /// a run starts.
-    pub(crate) fn read(self, value: &Bound<'_, PyAny>) -> PyResult<Given> {
+    pub(crate) fn read(self, value: &Bound<'_, PyAny>) -> PyResult<Array> {
         if let Ok(value) = value.cast::<PyBool>() {
-            let value = value.is_true();
-            return Ok(Given::number(value.into(), value.into()));
+            return Ok(value.is_true().into());
         }
         if value.cast::<PyFloat>().is_ok() {
             let value: f64 = value.extract()?;
@@ -91,36 +51,38 @@ impl For<'_> {
         self.array(&array)
     }
 
-    fn float(self, value: f64) -> PyResult<Given> {
+    fn float(self, value: f64) -> PyResult<Array> {
         if self.field.scalar == Scalar::F32 && value.is_finite() && (value as f32).is_infinite() {
             return Err(self.not_representable(value));
         }
-        let word = (value as f32).to_bits();
-        Ok(Given::number(value.into(), word))
+        Ok(value.into())
     }
 
-    fn integer(self, value: &Bound<'_, PyAny>) -> PyResult<Given> {
+    fn integer(self, value: &Bound<'_, PyAny>) -> PyResult<Array> {
         let Ok(whole) = value.extract::<i64>() else {
             return Err(self.not_representable(value.extract().unwrap_or(f64::INFINITY)));
         };
         if let Ok(value) = i32::try_from(whole) {
-            let word = value.cast_unsigned();
-            return Ok(Given::number(value.into(), word));
+            return Ok(value.into());
         }
         if let Ok(value) = u32::try_from(whole) {
-            return Ok(Given::number(value.into(), value));
+            return Ok(value.into());
         }
-        let float = whole as f32;
-        match self.field.scalar == Scalar::F32 && float as i128 == i128::from(whole) {
-            true => Ok(Given::number(float.into(), float.to_bits())),
-            false => Err(self.not_representable(whole as f64)),
+        let float = whole as f64;
+        let rounded = match self.field.scalar {
+            Scalar::F32 => f64::from(whole as f32),
+            _ => float,
+        };
+        match self.field.scalar.is_float() && rounded as i128 == i128::from(whole) {
+            true => Ok(rounded.into()),
+            false => Err(self.not_representable(float)),
         }
     }
 
-    fn variant(self, text: &str) -> PyResult<Given> {
+    fn variant(self, text: &str) -> PyResult<Array> {
         let variants = &self.field.variants;
         match variants.iter().position(|variant| variant == text) {
-            Some(number) => Ok(Given::number((number as u32).into(), number as u32)),
+            Some(number) => Ok((number as u32).into()),
             None if variants.is_empty() => Err(self.wrong_type("text")),
             None => Err(run_error(
                 "E0707",
@@ -143,7 +105,7 @@ impl For<'_> {
         Ok(array.cast_into::<PyUntypedArray>()?)
     }
 
-    fn array(self, array: &Bound<'_, PyUntypedArray>) -> PyResult<Given> {
+    fn array(self, array: &Bound<'_, PyUntypedArray>) -> PyResult<Array> {
         let dtype = array.dtype();
         let native = matches!(dtype.byteorder(), b'=' | b'|');
         let array = match native {
@@ -157,20 +119,25 @@ impl For<'_> {
         let wanted = self.field.scalar;
         match (dtype.kind(), dtype.itemsize(), wanted) {
             (b'f', 4, Scalar::F32) => self.words::<f32>(&array, Scalar::F32, f32::to_bits),
-            (b'f', 8, Scalar::F32) => self.doubles(&array),
+            (b'f', 8, Scalar::F32) => self.rounded(&array),
+            (b'f', 8, Scalar::F64) => self.doubles(&array),
             (b'f', 2, Scalar::F32) => {
                 let array = array.call_method1("astype", ("float32",))?;
                 let array = array.cast_into::<PyUntypedArray>()?;
                 self.words::<f32>(&array, Scalar::F32, f32::to_bits)
             }
+            (b'f', 2 | 4, Scalar::F64) => {
+                let array = array.call_method1("astype", ("float64",))?;
+                self.doubles(&array.cast_into()?)
+            }
             (b'b', 1, Scalar::Bool) => self.words::<bool>(&array, Scalar::Bool, u32::from),
             (b'i', 4, Scalar::I32) => self.words::<i32>(&array, Scalar::I32, i32::cast_unsigned),
             (b'u', 4, Scalar::U32) => self.words::<u32>(&array, Scalar::U32, |word| word),
-            (b'i', _, Scalar::F32 | Scalar::I32 | Scalar::U32) => {
+            (b'i', _, Scalar::F32 | Scalar::F64 | Scalar::I32 | Scalar::U32) => {
                 let array = array.call_method1("astype", ("int64",))?;
                 self.integers::<i64>(&array.cast_into()?)
             }
-            (b'u', _, Scalar::F32 | Scalar::I32 | Scalar::U32) => {
+            (b'u', _, Scalar::F32 | Scalar::F64 | Scalar::I32 | Scalar::U32) => {
                 let array = array.call_method1("astype", ("uint64",))?;
                 self.integers::<u64>(&array.cast_into()?)
             }
@@ -184,15 +151,22 @@ impl For<'_> {
         array: &Bound<'_, PyUntypedArray>,
         scalar: Scalar,
         word: fn(T) -> u32,
-    ) -> PyResult<Given> {
+    ) -> PyResult<Array> {
         let shape = self.shape(array)?;
-        let words = with_values(array, |values: &[T]| {
+        let words: Arc<[u32]> = with_values(array, |values: &[T]| {
             values.iter().map(|&value| word(value)).collect()
         })?;
-        Ok(Given::shaped(scalar, words, shape))
+        Ok(Array::shaped(scalar, words, shape))
     }
 
-    fn doubles(self, array: &Bound<'_, PyUntypedArray>) -> PyResult<Given> {
+    fn doubles(self, array: &Bound<'_, PyUntypedArray>) -> PyResult<Array> {
+        let shape = self.shape(array)?;
+        let values = with_values(array, |values: &[f64]| Array::from(values))?;
+        Ok(values.with_shape(shape))
+    }
+
+    /// Doubles as `f32`.
+    fn rounded(self, array: &Bound<'_, PyUntypedArray>) -> PyResult<Array> {
         let shape = self.shape(array)?;
         let words: Result<Arc<[u32]>, f64> = with_values(array, |values: &[f64]| {
             let beyond = |value: &&f64| value.is_finite() && (**value as f32).is_infinite();
@@ -205,15 +179,26 @@ impl For<'_> {
             }
         })?;
         let words = words.map_err(|value| self.not_representable(value))?;
-        Ok(Given::shaped(Scalar::F32, words, shape))
+        Ok(Array::shaped(Scalar::F32, words, shape))
     }
 
     fn integers<T: Element + Copy + Into<i128>>(
         self,
         array: &Bound<'_, PyUntypedArray>,
-    ) -> PyResult<Given> {
+    ) -> PyResult<Array> {
         let shape = self.shape(array)?;
         let scalar = self.field.scalar;
+        if scalar == Scalar::F64 {
+            let double = |value: &T| {
+                let value: i128 = (*value).into();
+                let float = value as f64;
+                (float as i128 == value).then_some(float).ok_or(float)
+            };
+            let doubles: Result<Vec<f64>, f64> =
+                with_values(array, |values: &[T]| values.iter().map(double).collect())?;
+            let doubles = doubles.map_err(|value| self.not_representable(value))?;
+            return Ok(Array::from(doubles).with_shape(shape));
+        }
         let word = |value: &T| {
             let value: i128 = (*value).into();
             let word = match scalar {
@@ -221,7 +206,6 @@ impl For<'_> {
                     let float = value as f32;
                     (float as i128 == value).then(|| float.to_bits())
                 }
-                // Models are compiled for `f32` here.
                 Scalar::F64 => None,
                 Scalar::I32 => i32::try_from(value).ok().map(i32::cast_unsigned),
                 Scalar::U32 | Scalar::Bool => u32::try_from(value).ok(),
@@ -231,7 +215,7 @@ impl For<'_> {
         let words: Result<Arc<[u32]>, f64> =
             with_values(array, |values: &[T]| values.iter().map(word).collect())?;
         let words = words.map_err(|value| self.not_representable(value))?;
-        Ok(Given::shaped(scalar, words, shape))
+        Ok(Array::shaped(scalar, words, shape))
     }
 
     fn shape(self, array: &Bound<'_, PyUntypedArray>) -> PyResult<Vec<u32>> {

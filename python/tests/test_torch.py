@@ -95,6 +95,16 @@ def test_gradcheck_agrees_within_the_tolerances_of_f32(
     )
 
 
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+@pytest.mark.parametrize("of", ["mean(price)", "price", "sum(pair[1])"])
+def test_gradcheck_agrees_with_its_defaults_in_f64(of: str, mode: str) -> None:
+    model = simc.compile(SMOOTH, real="f64")
+    function = simc.torch.function(
+        model, of=of, wrt=["rate", "sigma", "spot"], mode=mode, agents=20, seed=3
+    )
+    assert torch.autograd.gradcheck(function, doubles(0.05, 0.2, 10.0))
+
+
 def test_gradcheck_finds_a_wrong_gradient(smooth: simc.Model) -> None:
     function = simc.torch.function(smooth, of="mean(price)", wrt="sigma", agents=20, backend="cpu")
 

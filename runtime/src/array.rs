@@ -12,7 +12,7 @@ use std::{ops::Range, sync::Arc};
 ///
 /// Created from numbers, slices, arrays and vectors of `f32`, `f64`, `i32`, `u32` and `bool`, or from words
 /// and a shape by [`Array::shaped`]. `f64` is rounded to `f32` where the model is run in that.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Array {
     scalar: Scalar,
     words: Arc<[u32]>,
@@ -42,8 +42,8 @@ impl Array {
     }
 
     /// The same values with a shape.
-    #[cfg(feature = "ndarray")]
-    pub(crate) fn with_shape(self, shape: Vec<u32>) -> Array {
+    #[must_use]
+    pub fn with_shape(self, shape: Vec<u32>) -> Array {
         Array {
             shape: Some(shape),
             ..self
@@ -53,6 +53,16 @@ impl Array {
     /// The type of the values.
     pub fn scalar(&self) -> Scalar {
         self.scalar
+    }
+
+    /// The bits of the values, of an `f64` the low word first.
+    pub fn words(&self) -> &[u32] {
+        &self.words
+    }
+
+    /// The lengths of the dimensions, if the values have a shape.
+    pub fn shape(&self) -> Option<&[u32]> {
+        self.shape.as_deref()
     }
 
     /// The number of values.

@@ -5,6 +5,7 @@ use crate::{
     error::{Error, Role},
 };
 use sim_compiler::manifest::{CUT_SHORT, Field, STOPPED, Scalar};
+use std::ops::Range;
 
 /// The values of one output or state for all agents.
 #[derive(Clone, Debug)]
@@ -71,6 +72,36 @@ element!(u32, U32);
 element!(bool, Bool);
 
 impl Values {
+    /// Adds the values of another run of one model behind these.
+    ///
+    /// # Panics
+    /// If they are of another type.
+    pub fn append(&mut self, more: &Values) {
+        match (&mut *self, more) {
+            (Values::F32(all), Values::F32(more)) => all.extend(more),
+            (Values::F64(all), Values::F64(more)) => all.extend(more),
+            (Values::I32(all), Values::I32(more)) => all.extend(more),
+            (Values::U32(all), Values::U32(more)) => all.extend(more),
+            (Values::Bool(all), Values::Bool(more)) => all.extend(more),
+            _ => panic!("{} beside {}", more.scalar().name(), self.scalar().name()),
+        }
+    }
+
+    /// Some of them.
+    ///
+    /// # Panics
+    /// If the range ends behind the last one.
+    #[must_use]
+    pub fn part(&self, range: Range<usize>) -> Values {
+        match self {
+            Values::F32(all) => Values::F32(all[range].to_vec()),
+            Values::F64(all) => Values::F64(all[range].to_vec()),
+            Values::I32(all) => Values::I32(all[range].to_vec()),
+            Values::U32(all) => Values::U32(all[range].to_vec()),
+            Values::Bool(all) => Values::Bool(all[range].to_vec()),
+        }
+    }
+
     /// Interprets words as values. Copies only for `bool`.
     pub(crate) fn from_words(scalar: Scalar, words: Vec<u32>) -> Values {
         match scalar {

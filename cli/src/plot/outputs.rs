@@ -187,7 +187,7 @@ fn of_values(of: Of<'_>, quantity: &Quantity) -> Panel {
         };
         return of_names(of, quantity, &names);
     }
-    let is_whole = !matches!(of.column.values, Values::F32(_));
+    let is_whole = !field.scalar.is_float();
     let found = distribution(|| of.values(), is_whole);
     let owner = owner(quantity);
     let mut panel = match &found.form {

@@ -4,7 +4,7 @@ use super::{points::Points, sampled::Sampled};
 use crate::{failure::Failure, number::grouped, problem, summary::Shares, table::spellings};
 use sim_compiler::manifest::{Field, Manifest};
 use sim_runtime::{
-    Column, Control, Error, Report, Run, Series, Simulation, Statistics, Timing, Values, Variation,
+    Column, Control, Error, Report, Run, Series, Simulation, Statistics, Timing, Variation,
 };
 use std::{sync::atomic::AtomicBool, time::Instant};
 
@@ -330,19 +330,7 @@ pub(crate) fn refuse_large(
 }
 
 fn append(to: &mut Column, from: &Column) {
-    match (&mut to.values, &from.values) {
-        (Values::F32(to), Values::F32(from)) => to.extend(from),
-        (Values::F64(to), Values::F64(from)) => to.extend(from),
-        (Values::I32(to), Values::I32(from)) => to.extend(from),
-        (Values::U32(to), Values::U32(from)) => to.extend(from),
-        (Values::Bool(to), Values::Bool(from)) => to.extend(from),
-        (
-            Values::F32(_) | Values::F64(_) | Values::I32(_) | Values::U32(_) | Values::Bool(_),
-            _,
-        ) => {
-            unreachable!("runs of one model have outputs of the same types")
-        }
-    }
+    to.values.append(&from.values);
     to.shape[0] += from.shape[0];
 }
 
