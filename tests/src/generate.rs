@@ -8,8 +8,10 @@
 mod expr;
 mod shapes;
 mod stmt;
+mod worlds;
 
 use std::fmt::Write;
+use worlds::Worlds;
 
 /// A type of the generated models.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +42,8 @@ pub(crate) struct Callable {
     pub(crate) params: Vec<Ty>,
     pub(crate) result: Ty,
     pub(crate) draws: bool,
+    /// Does it read what only an agent has?
+    pub(crate) of_agents: bool,
 }
 
 /// Splitmix64: the same models on every machine for a seed.
@@ -81,6 +85,8 @@ pub(crate) struct Generator {
     pub(crate) rounds: usize,
     /// Are there [`shapes`] among the statements?
     pub(crate) shapes: bool,
+    /// What models have whose agents see each other.
+    pub(crate) worlds: Option<Worlds>,
 }
 
 /// The model of a seed: its text.
@@ -93,27 +99,45 @@ pub fn plain_model(seed: u64) -> String {
     generated(seed, false)
 }
 
+/// The model of a seed whose agents see each other and whose values are sampled as it runs.
+pub fn world_model(seed: u64) -> String {
+    let mut generator = Generator::new(seed, true);
+    generator.whole_of_worlds();
+    generator.text
+}
+
 fn generated(seed: u64, shapes: bool) -> String {
-    let mut generator = Generator {
-        dice: Dice::new(seed),
-        scope: Vec::new(),
-        structs: Vec::new(),
-        functions: Vec::new(),
-        text: format!("//! Generated from seed {seed}.\n\nagents 5\nsteps 4\n\n"),
-        indent: 0,
-        next: 0,
-        draws: false,
-        in_loop: false,
-        in_step: false,
-        result: None,
-        rounds: 1,
-        shapes,
-    };
+    let mut generator = Generator::new(seed, shapes);
+    generator.line("agents 5\nsteps 4\n");
     generator.whole();
     generator.text
 }
 
 impl Generator {
+    fn new(seed: u64, shapes: bool) -> Generator {
+        Generator {
+            dice: Dice::new(seed),
+            scope: Vec::new(),
+            structs: Vec::new(),
+            functions: Vec::new(),
+            text: format!("//! Generated from seed {seed}.\n\n"),
+            indent: 0,
+            next: 0,
+            draws: false,
+            in_loop: false,
+            in_step: false,
+            result: None,
+            rounds: 1,
+            shapes,
+            worlds: None,
+        }
+    }
+
+    /// A number that the code here knows.
+    pub(crate) fn number(&self) -> &'static str {
+        self.worlds.as_ref().map_or("agent", Worlds::number)
+    }
+
     pub(crate) fn name(&mut self, prefix: &str) -> String {
         self.next += 1;
         format!("{prefix}{}", self.next)
@@ -165,7 +189,8 @@ impl Generator {
         }
     }
 
-    fn whole(&mut self) {
+    /// Types, and functions that keep floats small.
+    fn types(&mut self) {
         self.line("enum Colour { Red, Green, Blue }");
         for (name, ty) in [("q", "f32"), ("q2", "vec2"), ("q3", "vec3")] {
             let bound = if ty == "f32" {
@@ -190,6 +215,10 @@ impl Generator {
             self.line(&format!("struct S{id} {{ {} }}", shown.join(", ")));
             self.structs.push(fields);
         }
+    }
+
+    fn whole(&mut self) {
+        self.types();
         self.launch_values();
         let globals = self.scope.clone();
         for _ in 0..self.dice.below(4) {
@@ -319,6 +348,7 @@ impl Generator {
             params,
             result,
             draws,
+            of_agents: self.worlds.as_ref().is_none_or(Worlds::is_of_agents),
         });
     }
 

@@ -221,7 +221,8 @@ impl<'a> Writer<'a> {
             },
             floats: Buffers {
                 inputs: (program.inputs.iter()).all(|var| program[*var].ty.is_float()),
-                states: manifest.states.iter().all(|x| float(&x.scalar))
+                // Phases that draw keep a count of their draws beside the model's own states.
+                states: (program.states.iter()).all(|var| program[*var].ty.is_float())
                     && program.checks.words.is_empty(),
                 outputs: (manifest.outputs.iter().all(|x| float(&x.scalar)))
                     && recorded.all(|var| program[*var].ty.is_float()),

@@ -7,6 +7,12 @@ impl Generator {
         if depth == 0 || self.dice.chance(15) {
             return self.leaf(ty);
         }
+        if self.reads_others()
+            && self.dice.chance(15)
+            && let Some(text) = self.of_others(ty, depth - 1)
+        {
+            return text;
+        }
         match self.dice.below(12) {
             0 => {
                 let condition = self.expr(&Ty::Bool, depth - 1);
@@ -313,7 +319,10 @@ impl Generator {
             Some(length) if self.dice.chance(50) => {
                 format!("{name}[{}]", self.dice.below(length as usize))
             }
-            Some(_) => format!("{name}[agent + {}]", self.expr(&Ty::I32, depth.min(2))),
+            Some(_) => {
+                let number = self.number();
+                format!("{name}[{number} + {}]", self.expr(&Ty::I32, depth.min(2)))
+            }
         })
     }
 
@@ -321,7 +330,7 @@ impl Generator {
         let fitting: Vec<super::Callable> = self
             .functions
             .iter()
-            .filter(|function| function.result == *ty && (self.draws || !function.draws))
+            .filter(|function| function.result == *ty && self.can_call(function))
             .cloned()
             .collect();
         if fitting.is_empty() || self.rounds > 20 {

@@ -77,7 +77,7 @@ impl Generator {
     /// An end of a range that is known when the model runs.
     fn bound(&mut self) -> String {
         match self.dice.below(4) {
-            0 => "(agent & 3)".into(),
+            0 => format!("({} & 3)", self.number()),
             1 => format!("(steps - {})", self.dice.below(4)),
             2 => format!("({} & 3)", self.leaf(&Ty::I32)),
             _ => format!("{}", 1 + self.dice.below(3)),
@@ -270,8 +270,11 @@ impl Generator {
     fn place(&mut self, row: &str, length: u32) -> String {
         match self.dice.below(3) {
             0 => format!("{row}[{}]", self.dice.below(length as usize)),
-            1 => format!("{row}[agent & 3]"),
-            _ => format!("{row}[(agent + {}) % {length}]", self.leaf(&Ty::I32)),
+            1 => format!("{row}[{} & 3]", self.number()),
+            _ => {
+                let number = self.number();
+                format!("{row}[({number} + {}) % {length}]", self.leaf(&Ty::I32))
+            }
         }
     }
 

@@ -15,6 +15,9 @@ impl Generator {
     }
 
     fn statement(&mut self) {
+        if self.reads_others() && self.dice.chance(15) {
+            return self.world_statement();
+        }
         if self.shapes && self.dice.chance(30) {
             return self.shape();
         }
@@ -64,7 +67,7 @@ impl Generator {
                 let index = if self.dice.chance(40) {
                     self.dice.below(*length as usize).to_string()
                 } else {
-                    format!("agent + {}", self.expr(&Ty::I32, 2))
+                    format!("{} + {}", self.number(), self.expr(&Ty::I32, 2))
                 };
                 let value = self.expr(element, 3);
                 self.line(&format!("{name}[{index}] = {value}"));

@@ -6,7 +6,7 @@
 use super::files;
 #[cfg(feature = "texts")]
 use super::validators::naga_complaint;
-use sim_runtime::{Backend, Occupancy, Run, Tuning};
+use sim_runtime::{Backend, Occupancy, Run, Tuning, WorldDispatch};
 use sim_tests::{
     compare::{Tolerance, compare},
     generate,
@@ -30,8 +30,7 @@ fn run(source: &str, way: &Way) -> Result<Run, String> {
     simulation.run().map_err(|error| error.to_string())
 }
 
-fn difference(source: &str) -> Result<(), String> {
-    let ways = launch::ways();
+fn difference(source: &str, ways: &[Way]) -> Result<(), String> {
     let expected = run(source, &ways[0])?;
     for way in &ways[1..] {
         let tolerance = match way.is_exact() {
@@ -52,7 +51,7 @@ const ONCE_WRONG: [u64; 5] = [2371, 7153, 1919, 2236, 10_088];
 fn models_that_found_mistakes_agree() {
     let complaints: Vec<String> = (ONCE_WRONG.into_iter())
         .filter_map(|seed| {
-            let complaint = difference(&generate::plain_model(seed)).err()?;
+            let complaint = difference(&generate::plain_model(seed), &launch::ways()).err()?;
             Some(format!("seed {seed}: {complaint}"))
         })
         .collect();
@@ -61,12 +60,49 @@ fn models_that_found_mistakes_agree() {
 
 #[test]
 fn random_models_agree() {
+    agree(generate::model, &launch::ways(), 60);
+}
+
+/// Models with worlds, phases and series, also with several worlds in a workgroup, with a dispatch for each
+/// phase of each step, and split in time.
+#[test]
+fn random_worlds_agree() {
+    let mut ways = launch::ways();
+    let gpu = ways.iter().find(|way| way.backend == Backend::Gpu).cloned();
+    for way in gpu {
+        for tuning in WORLD_TUNINGS {
+            ways.push(Way {
+                optimise: true,
+                tuning,
+                ..way.clone()
+            });
+        }
+    }
+    agree(generate::world_model, &ways, 40);
+}
+
+/// Schedules of worlds that the rules do not choose by themselves.
+const WORLD_TUNINGS: [Tuning; 2] = [
+    Tuning {
+        world_dispatch: Some(WorldDispatch::Fused),
+        worlds_per_workgroup: Some(3),
+        steps_per_dispatch: Some(2),
+        ..Tuning::AUTO
+    },
+    Tuning {
+        world_dispatch: Some(WorldDispatch::PerStep),
+        max_agents_per_chunk: Some(40),
+        ..Tuning::AUTO
+    },
+];
+
+fn agree(model: fn(u64) -> String, ways: &[Way], default: u64) {
     let first = number("SIM_FIRST_MODEL", 0);
-    let count = number("SIM_MODELS", 60);
+    let count = number("SIM_MODELS", default);
     let mut complaints = Vec::new();
     for seed in first..first + count {
-        let source = generate::model(seed);
-        let outcome = std::panic::catch_unwind(|| difference(&source))
+        let source = model(seed);
+        let outcome = std::panic::catch_unwind(|| difference(&source, ways))
             .unwrap_or_else(|_| Err("a panic".into()));
         if let Err(complaint) = outcome {
             complaints.push(format!("seed {seed}: {complaint}\n{source}"));
