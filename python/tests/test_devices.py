@@ -28,16 +28,15 @@ def test_several_have_the_bits_of_one(gbm: simc.Model) -> None:
 
 def test_sweeps_gradients_and_fits_have_them_too(gbm: simc.Model) -> None:
     axis = np.linspace(0.1, 0.5, 9)
-    swept = [
-        gbm.sweep(sigma=axis, agents=300, steps=10, **place)
-        for place in ({"backend": "cpu"}, {"devices": TWO})
-    ]
-    assert same_bits(swept[0]["payoff"].mean, swept[1]["payoff"].mean)
-    slopes = [
-        gbm.gradient("mean(payoff)", "sigma", agents=2_000, steps=10, **place)["sigma"]
-        for place in ({"backend": "cpu"}, {"devices": "cpu,cpu"})
-    ]
-    assert slopes[0] == slopes[1] != 0.0
+    swept = gbm.sweep(sigma=axis, agents=300, steps=10, backend="cpu")
+    shared = gbm.sweep(sigma=axis, agents=300, steps=10, devices=TWO)
+    assert same_bits(swept["payoff"].mean, shared["payoff"].mean)
+    of, agents = "mean(payoff)", 2_000
+    slope = gbm.gradient(of, "sigma", agents=agents, steps=10, backend="cpu")["sigma"]
+    assert slope != 0.0
+    for devices in (TWO, "cpu,cpu"):
+        again = gbm.gradient(of, "sigma", agents=agents, steps=10, devices=devices)
+        assert again["sigma"] == slope
 
 
 def test_mistakes_say_what_to_do(gbm: simc.Model) -> None:

@@ -200,7 +200,7 @@ def test_wrong_arguments_are_refused() -> None:
         ({"truncated": "lat"}, "did you mean `late`"),
         ({"info": ["numbr"]}, "did you mean `number`"),
         ({"observation": []}, "at least one output"),
-        ({"observation": ["number"]}, "joined are f32"),
+        ({"observation": ["number"]}, "joined are floats"),
         ({"max_episode_steps": 0}, "needs one"),
         ({"observation_space": spaces.Box(0, 1, (3,))}, "shape"),
         ({"params": {"ende": 3}}, "did you mean `end`"),

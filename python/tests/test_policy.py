@@ -120,5 +120,5 @@ def test_wrong_candidates_are_refused(cartpole: simc.Model) -> None:
     with pytest.raises(simc.RunError, match=r"\(3,\)"):
         weights.state(np.zeros(3))
     integers = simc.compile("agents 2 steps 1 input n: i32 state x = 0 step { x += n } output x")
-    with pytest.raises(simc.RunError, match="weights are f32"):
+    with pytest.raises(simc.RunError, match="weights are floats"):
         simc.policy.Weights(integers, ["n"])
