@@ -29,6 +29,7 @@ mod modules;
 #[cfg(feature = "texts")]
 mod operations;
 mod random_models;
+mod random_parts;
 mod run;
 mod schedules;
 mod storage;
