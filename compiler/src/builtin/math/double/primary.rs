@@ -44,6 +44,18 @@ const SINE: [f64; 6] = [
     1.589_690_995_211_55e-10,
 ];
 
+/// The same for |r| <= π/2: to 4e-17 of sin r, by interpolation at Chebyshev's points.
+const LONG_SINE: [f64; 8] = [
+    -0.166_666_666_666_666_66,
+    0.008_333_333_333_333_316,
+    -0.000_198_412_698_412_549_55,
+    2.755_731_921_915_843e-6,
+    -2.505_210_761_638_459_5e-8,
+    1.605_897_727_281_550_6e-10,
+    -7.643_969_031_052_769e-13,
+    2.731_428_986_122_616e-15,
+];
+
 /// (cos r - 1 + r²/2) / r⁴ by r², for |r| <= π/4.
 const COSINE: [f64; 6] = [
     0.041_666_666_666_666_6,
@@ -79,14 +91,22 @@ const LOG: [f64; 7] = [
     0.147_981_986_051_165_86,
 ];
 
-/// `c[0] + c[1] x + c[2] x² + …` by Horner's rule.
+/// `c[0] + c[1] x + c[2] x² + …` by Horner's rule in x⁴, whose coefficients do not wait for one another: by the
+/// rule in x, `exp` takes a quarter longer.
 #[inline(always)]
 fn polynomial<const N: usize>(x: f64, c: [f64; N]) -> f64 {
-    let mut sum = c[N - 1];
-    let mut k = N - 1;
+    let x2 = x * x;
+    let part = |k: usize| match N - k {
+        1 => c[k],
+        2 => c[k] + c[k + 1] * x,
+        3 => (c[k] + c[k + 1] * x) + c[k + 2] * x2,
+        _ => (c[k] + c[k + 1] * x) + (c[k + 2] + c[k + 3] * x) * x2,
+    };
+    let mut k = (N - 1) / 4 * 4;
+    let mut sum = part(k);
     while k > 0 {
-        k -= 1;
-        sum = sum * x + c[k];
+        k -= 4;
+        sum = part(k) + sum * (x2 * x2);
     }
     sum
 }
@@ -167,13 +187,17 @@ pub fn cos(x: f64) -> f64 {
     }
 }
 
-/// Cosine of the angle of which `turn` is that many parts in 2^32 of a turn: its reduction loses nothing.
+/// Cosine of that many parts in 2^32 of a turn, whose reduction loses nothing: good to two units of its last
+/// digit.
 #[inline(always)]
 pub(super) fn cos_of_turn(turn: u32) -> f64 {
-    let quarter = turn.wrapping_add(1 << 29) >> 30;
-    let rest = turn.wrapping_sub(quarter << 30) as i32;
+    // The sine of a quarter turn more, and that without half a turn.
+    let half = turn.wrapping_add(1 << 31) >> 31;
+    let rest = turn.wrapping_add(1 << 30).wrapping_sub(half << 31) as i32;
     let r = f64::from(rest) * (std::f64::consts::PI / 2_147_483_648.0);
-    sin_of(u64::from(quarter) + 1, [r, 0.0], 0)
+    let r2 = r * r;
+    let sin = r + r2 * r * polynomial(r2, LONG_SINE);
+    f64::from_bits(sin.to_bits() ^ (u64::from(half) << 63))
 }
 
 /// 2^(n - 1023) for n from 1 to 2046.

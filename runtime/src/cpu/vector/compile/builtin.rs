@@ -7,6 +7,7 @@ use crate::cpu::vector::{
     op::{Code, Finish, Plain},
 };
 use sim_compiler::{
+    RealType,
     builtin::BuiltinId,
     ir::{Expr, ExprId, Type, Value},
     random::Generator,
@@ -62,7 +63,9 @@ impl<L: Lane> Compiler<'_, L> {
 
     /// A random number from new words of the default generator, in one instruction.
     fn draw_number(&mut self, id: BuiltinId, args: &[ExprId]) -> Option<Operand> {
-        if self.generator != Generator::KeyedHash {
+        // In wide lanes the loop of all of a normal number takes longer than those of its parts.
+        let is_longer = id == BuiltinId::NORMAL_FROM && L::REAL == RealType::F64;
+        if self.generator != Generator::KeyedHash || is_longer {
             return None;
         }
         let mut numbers = Vec::new();
