@@ -50,7 +50,7 @@ fn ir_to_program(bencher: Bencher, example: &Example) {
     let artifact = compiled(example);
     bencher.bench_local(|| {
         let (program, manifest) = (&artifact.program, &artifact.manifest);
-        vector::compile(
+        vector::compile::<u32>(
             program,
             manifest,
             artifact.options.generator,

@@ -92,7 +92,7 @@ fn instructions(probe: &Simulation) -> Result<u32, Error> {
         artifact,
         isa: None,
     }
-    .vector_program(1)?;
+    .vector_program::<u32>(1)?;
     let program = program.expect("the probe is small");
     Ok(program.lane_instructions() as u32)
 }

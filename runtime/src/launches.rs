@@ -4,11 +4,11 @@
 use crate::{
     backend::{reference, vector},
     bind::{Launch, Settings, vary},
-    cpu::vector::{Isa, NotCompiled, Program, compile},
+    cpu::vector::{Isa, Lane, NotCompiled, Program, Wide, compile},
     error::Error,
     variation::Variation,
 };
-use sim_compiler::artifact::Artifact;
+use sim_compiler::{RealType, artifact::Artifact};
 use std::sync::{Arc, OnceLock};
 
 /// A model, and the instruction set of its program for the CPU.
@@ -117,10 +117,10 @@ impl Model<'_> {
     ///
     /// # Errors
     /// [`Error::NoSuchInstructions`]
-    pub(crate) fn vector_program(
+    pub(crate) fn vector_program<L: Lane>(
         &self,
         members: u32,
-    ) -> Result<Result<Program, NotCompiled>, Error> {
+    ) -> Result<Result<Program<L>, NotCompiled>, Error> {
         let isa = self.isa.unwrap_or_else(Isa::best);
         if !isa.is_available() {
             return Err(Error::NoSuchInstructions { name: isa.name() });
@@ -137,7 +137,14 @@ impl Model<'_> {
 
     /// The launch with every input computed.
     pub(crate) fn with_all_inputs(&self, launch: &Launch) -> Result<Launch, Error> {
-        match self.vector_program(launch.members)? {
+        match self.artifact.options.real {
+            RealType::F32 => self.with_all_inputs_in::<u32>(launch),
+            RealType::F64 => self.with_all_inputs_in::<Wide>(launch),
+        }
+    }
+
+    fn with_all_inputs_in<L: Lane>(&self, launch: &Launch) -> Result<Launch, Error> {
+        match self.vector_program::<L>(launch.members)? {
             Ok(program) => vector::with_all_inputs(&program, self.artifact, launch),
             Err(_) => reference::with_all_inputs(self.artifact, launch),
         }

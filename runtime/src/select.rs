@@ -11,7 +11,7 @@ use crate::{
     batch::Executor,
     calibration::Calibration,
     clock,
-    cpu::vector::{LANES, NotCompiled, Program},
+    cpu::vector::{LANES, Lane, NotCompiled, Program, Wide},
     devices::{DeviceName, Devices},
     error::{Error, ON_GPU},
     gpu,
@@ -84,16 +84,12 @@ impl BackendOptions {
                 return Err(Error::OnlySingle { what: ON_GPU });
             }
             if self.backend == Backend::Auto {
-                let program = launches.model.vector_program(launches.base.members)?;
-                return Ok(self.on_cpu(launches, program, "GPUs compute in `f32` only"));
+                return self.on_cpu(launches, "GPUs compute in `f32` only");
             }
         }
         match self.backend {
             Backend::Reference => on_reference("the reference interpreter was asked for"),
-            Backend::Cpu => {
-                let program = launches.model.vector_program(launches.base.members)?;
-                Ok(self.on_cpu(launches, program, "the CPU was asked for"))
-            }
+            Backend::Cpu => self.on_cpu(launches, "the CPU was asked for"),
             Backend::Gpu => {
                 let reason = match &self.adapter {
                     Some(name) => format!("an adapter called `{name}` was asked for"),
@@ -129,10 +125,7 @@ impl BackendOptions {
         };
         for name in named {
             let executor = match name {
-                DeviceName::Cpu => {
-                    let program = launches.model.vector_program(launches.base.members)?;
-                    self.on_cpu(launches, program, "").backend
-                }
+                DeviceName::Cpu => self.on_cpu(launches, "")?.backend,
                 DeviceName::Number(number) => {
                     self.open(&gpu::numbered(*number).await?, launches).await?
                 }
@@ -168,12 +161,12 @@ impl BackendOptions {
             let reason = "the run takes less time than opening a GPU";
             return Ok(Selected {
                 for_short_run: true,
-                ..self.on_cpu(launches, program, reason)
+                ..self.on_lanes(launches, program, reason)
             });
         }
         let adapter = match gpu::best_gpu().await {
             Ok(adapter) => adapter,
-            Err(reason) => return Ok(self.on_cpu(launches, program, &reason)),
+            Err(reason) => return Ok(self.on_lanes(launches, program, &reason)),
         };
         match self.open(&adapter, launches).await {
             Ok(session) => Ok(Selected::new(session, "a GPU was found")),
@@ -181,7 +174,7 @@ impl BackendOptions {
                 error @ (Error::DeviceRefused { .. }
                 | Error::AdapterLimit { .. }
                 | Error::NoPreparedKernel { .. }),
-            ) => Ok(self.on_cpu(launches, program, &error.to_string())),
+            ) => Ok(self.on_lanes(launches, program, &error.to_string())),
             Err(other) => Err(other),
         }
     }
@@ -217,10 +210,24 @@ impl BackendOptions {
     }
 
     /// The vector machine, or the reference interpreter for a model that it does not run.
-    fn on_cpu(
+    ///
+    /// # Errors
+    /// [`Error::NoSuchInstructions`]
+    fn on_cpu(&self, launches: &Launches<'_>, reason: &str) -> Result<Selected, Error> {
+        let (model, members) = (launches.model, launches.base.members);
+        Ok(match model.artifact.options.real {
+            RealType::F32 => self.on_lanes::<u32>(launches, model.vector_program(members)?, reason),
+            RealType::F64 => {
+                self.on_lanes::<Wide>(launches, model.vector_program(members)?, reason)
+            }
+        })
+    }
+
+    /// The same with what the program was compiled to.
+    fn on_lanes<L: Lane>(
         &self,
         launches: &Launches<'_>,
-        program: Result<Program, NotCompiled>,
+        program: Result<Program<L>, NotCompiled>,
         reason: &str,
     ) -> Selected {
         let artifact = Arc::clone(launches.model.artifact);

@@ -1,9 +1,10 @@
 //! Runs in `f64`: against closed forms that `f32` misses, and what is refused.
 
 use sim_runtime::{
-    Array, Backend, Control, Fit, Goal, GradientMode, Loss, Method, Options, RealType, Run, Scalar,
-    Simulation, Snapshot, Values,
+    Array, Backend, Control, Device, Fit, Goal, GradientMode, Loss, Method, Options, RealType, Run,
+    Scalar, Simulation, Snapshot, Values, Variation,
 };
+use sim_tests::compare::{Tolerance, compare};
 
 /// The backends that run models in `f64`.
 const BACKENDS: [Backend; 3] = [Backend::Reference, Backend::Cpu, Backend::Auto];
@@ -343,6 +344,121 @@ fn snapshots_keep_doubles_and_their_type() {
         for name in ["x", "y"] {
             assert_eq!(doubles(&cut, name), doubles(&whole, name));
         }
+    }
+}
+
+/// Draws in states, inputs and steps; agents that stop; tables, arrays, vectors; what a world shares.
+const MIXED: &str = "agents 704 steps 30 world 16
+    param pull = 0.1
+    param calm = false
+    param push = [0.01, 0.02]
+    data table: [f32]
+    input start ~ uniform(-1.0, 1.0)
+    input kick = 0.0
+    state x = start + uniform(0.0, 0.5)
+    state place = vec2(0.1, 0.2)
+    state bins: [f32; 4] = 0.1
+    state n = 0
+    state still = true
+    world state level = uniform(0.0, 1.0)
+    world step { level = 0.5 * level + mean(for other in world: other.x) }
+    step t {
+        let u = uniform(0.0, 1.0)
+        still = still && calm
+        n += poisson(1.5) + i32(x * 10.0)
+        x += normal(0.0, 1.0) - pull * x + kick + push[t % 2] + table[(n + t) % len(table)] * exp(-u)
+        place = place + vec2(sin(x), cos(x * u)) * level
+        bins[t % 4] += tanh(x) + if u < 0.1 { log(u) } else { pow(abs(x), 0.3) }
+        if abs(x) > 6.0 { stop }
+    }
+    observe mean_of_x = mean(x) every 3
+    record path = place every 7
+    output x
+    output place
+    output n
+    output still
+    output all = bins[0] + bins[1] + bins[2] + bins[3] + bitcast<f32>(bitcast<u32>(x))
+    world output level";
+
+fn mixed(backend: Backend) -> Simulation {
+    let simulation = model(MIXED, RealType::F64).seed(11).backend(backend);
+    let simulation = simulation.data("table", vec![0.1, -0.2, 0.3, 1e-9]);
+    simulation.unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn same_bits(got: &Run, expected: &Run) {
+    assert!(
+        matches!(got.report().backend, Device::Cpu(_)),
+        "{:?}",
+        got.report().backend
+    );
+    assert!(matches!(expected.report().backend, Device::Reference));
+    compare(got, expected, Tolerance::Bits).unwrap_or_else(|difference| panic!("{difference}"));
+}
+
+/// The vector machine has the bits of the interpreter in what is more than one run from beginning to end.
+#[test]
+fn batches_and_sessions_have_the_bits_of_the_interpreter() {
+    let variations = [
+        Variation::new().seed(3),
+        Variation::new().param("pull", 0.2).param("calm", true),
+        Variation::new().input("kick", vec![0.1; 704]).seed(4),
+    ];
+    let [expected, got] = [Backend::Reference, Backend::Cpu].map(|backend| {
+        let runs = mixed(backend).run_batch(&variations);
+        runs.unwrap_or_else(|error| panic!("{error}"))
+    });
+    for (got, expected) in got.iter().zip(&expected) {
+        same_bits(got, expected);
+    }
+    let kicks: Vec<f64> = (0..704).map(|agent| 1e-3 * f64::from(agent)).collect();
+    let [expected, got] = [Backend::Reference, Backend::Cpu].map(|backend| {
+        let session = mixed(backend).session();
+        let mut session = session.unwrap_or_else(|error| panic!("{error}"));
+        let mut seen = Vec::new();
+        for (number, count) in [1, 9, 1, 1].into_iter().enumerate() {
+            let done = session.step(count, &Control::default());
+            done.unwrap_or_else(|error| panic!("{error}"));
+            for name in ["x", "place", "n", "level"] {
+                let column = session.output(name);
+                seen.push(format!(
+                    "{:?}",
+                    column.unwrap_or_else(|error| panic!("{error}"))
+                ));
+            }
+            let set = match number {
+                0 => session.set_input("kick", kicks.clone()),
+                1 => session.set_param("pull", 0.3),
+                _ => Ok(()),
+            };
+            set.unwrap_or_else(|error| panic!("{error}"));
+        }
+        seen
+    });
+    assert_eq!(got.len(), 16);
+    assert_eq!(got, expected);
+}
+
+#[test]
+fn gradients_have_the_bits_of_the_interpreter() {
+    let source = "agents 600 steps 25 param a = 0.3 param b = 0.2 input k ~ uniform(0.0, 1.0)
+        state x = k
+        step { x = x * exp(-a * 0.1) + b * normal() * sqrt(0.1) + 0.01 * sin(x + k) }
+        output x";
+    for mode in [GradientMode::Forward, GradientMode::Reverse] {
+        let [expected, got] = [Backend::Reference, Backend::Cpu].map(|backend| {
+            let simulation = model(source, RealType::F64).seed(5).backend(backend);
+            let found = simulation.differentiate("x", &["a", "b"], mode);
+            let found = found.and_then(|it| it.gradient(Loss::mean("x").fold, &Control::default()));
+            let found = found.unwrap_or_else(|error| panic!("{error}"));
+            found
+                .slopes
+                .iter()
+                .map(|slope| slope.value)
+                .collect::<Vec<f64>>()
+        });
+        assert!(expected.iter().all(|slope| *slope != 0.0), "{expected:?}");
+        assert_eq!(got, expected, "{mode:?}");
     }
 }
 

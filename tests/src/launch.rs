@@ -1,6 +1,6 @@
 //! Where models run in these tests: the available backends, and one way to start a model on each.
 
-use sim_compiler::{Math, Options, compile_with};
+use sim_compiler::{Math, Options, RealType, compile_with};
 use sim_runtime::{Backend, Isa, Simulation, Tuning};
 use std::fmt;
 
@@ -40,6 +40,8 @@ pub fn backends() -> Vec<Backend> {
 pub struct Way {
     /// What runs it.
     pub backend: Backend,
+    /// The type of its floats.
+    pub real: RealType,
     /// The instruction set, on the CPU.
     pub isa: Option<Isa>,
     /// Is the program optimised?
@@ -74,7 +76,7 @@ impl Way {
     /// # Errors
     /// The compiler's messages as text.
     pub fn simulation(&self, source: &str) -> Result<Simulation, String> {
-        let simulation = simulation(source, self.backend, self.optimise)?;
+        let simulation = simulation_in(self.real, source, self.backend, self.optimise)?;
         let simulation = match self.tuning == Tuning::default() {
             true => simulation,
             false => simulation.tuning(forced(self.tuning)),
@@ -97,6 +99,9 @@ impl fmt::Display for Way {
         if let Some(isa) = self.isa {
             write!(f, " with {isa}")?;
         }
+        if self.real == RealType::F64 {
+            f.write_str(" in f64")?;
+        }
         f.write_str(if self.optimise {
             ", optimised"
         } else {
@@ -112,31 +117,45 @@ impl fmt::Display for Way {
 /// Every way to run a model here: the first is the reference interpreter on the program as it was lowered.
 /// With the environment variable `SIM_CPU_ONLY` those on the GPU are left out.
 pub fn ways() -> Vec<Way> {
-    let mut places = vec![(Backend::Reference, None)];
-    places.extend(
-        Isa::available()
-            .into_iter()
-            .map(|isa| (Backend::Cpu, Some(isa))),
-    );
-    let on_gpu = std::env::var_os("SIM_CPU_ONLY").is_none() && has_gpu();
-    places.extend(on_gpu.then_some((Backend::Gpu, None)));
-    let mut ways: Vec<Way> = (places.into_iter())
+    let mut ways = ways_on_cpu(RealType::F32);
+    if std::env::var_os("SIM_CPU_ONLY").is_none() && has_gpu() {
+        let on_gpu = |optimise, tuning| Way {
+            backend: Backend::Gpu,
+            real: RealType::F32,
+            isa: None,
+            optimise,
+            tuning,
+        };
+        ways.extend([
+            on_gpu(false, Tuning::default()),
+            on_gpu(true, Tuning::default()),
+            on_gpu(true, ELABORATE),
+        ]);
+    }
+    ways
+}
+
+/// The same on the CPU alone, with floats of that type.
+pub fn ways_on_cpu(real: RealType) -> Vec<Way> {
+    let mut sets = Isa::available();
+    if real == RealType::F64 {
+        sets = sets.into_iter().map(Isa::of_doubles).collect();
+        sets.dedup();
+    }
+    let on_machine = sets.into_iter().map(|isa| (Backend::Cpu, Some(isa)));
+    [(Backend::Reference, None)]
+        .into_iter()
+        .chain(on_machine)
         .flat_map(|(backend, isa)| {
             [false, true].map(|optimise| Way {
                 backend,
+                real,
                 isa,
                 optimise,
                 tuning: Tuning::default(),
             })
         })
-        .collect();
-    ways.extend(on_gpu.then_some(Way {
-        backend: Backend::Gpu,
-        isa: None,
-        optimise: true,
-        tuning: ELABORATE,
-    }));
-    ways
+        .collect()
 }
 
 /// What the environment variable `SIM_SCHEDULE` sets on every test, such as
@@ -182,7 +201,18 @@ pub fn math() -> Math {
 /// # Errors
 /// The compiler's messages as text.
 pub fn simulation(source: &str, backend: Backend, optimise: bool) -> Result<Simulation, String> {
+    simulation_in(RealType::F32, source, backend, optimise)
+}
+
+/// The same with floats of that type.
+fn simulation_in(
+    real: RealType,
+    source: &str,
+    backend: Backend,
+    optimise: bool,
+) -> Result<Simulation, String> {
     let options = Options {
+        real,
         optimise,
         math: math(),
         ..Options::default()

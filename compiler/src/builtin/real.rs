@@ -169,25 +169,32 @@ impl Real for f32 {
 impl Real for f64 {
     real!(f64, double);
 
+    #[inline(always)]
     fn from_f32(x: f32) -> f64 {
         x.into()
     }
+    #[inline(always)]
     fn from_i32(x: i32) -> f64 {
         x.into()
     }
+    #[inline(always)]
     fn from_u32(x: u32) -> f64 {
         x.into()
     }
     /// The ends are those of the conversion from `f32`, which are the last floats within the type.
+    #[inline(always)]
     fn to_i32(self) -> i32 {
-        self.clamp(-2_147_483_648.0, 2_147_483_520.0) as i32
+        operator::f64_to_i32(self)
     }
+    #[inline(always)]
     fn to_u32(self) -> u32 {
-        self.clamp(0.0, 4_294_967_040.0) as u32
+        operator::f64_to_u32(self)
     }
+    #[inline(always)]
     fn literal(single: f32, text: impl FnOnce() -> Option<f64>) -> f64 {
         text().unwrap_or(single.into())
     }
+    #[inline(always)]
     fn remainder(self, b: f64) -> f64 {
         self - b * (self / b).trunc()
     }

@@ -10,7 +10,7 @@ use crate::{
     cpu::{
         self,
         vector::{
-            LANES, Program, Values,
+            LANES, Lane, Program, Values,
             drive::{self, Before, Column, Job, Results, Samples, Shown},
         },
     },
@@ -38,14 +38,14 @@ const BLOCKS: usize = 16;
 const SHARED_BYTES: u64 = 64 << 20;
 
 /// The vector machine with a model's program.
-pub(crate) struct VectorBackend {
-    pub(crate) program: Program,
+pub(crate) struct VectorBackend<L = u32> {
+    pub(crate) program: Program<L>,
     pub(crate) artifact: Arc<Artifact>,
     /// See [`Tuning::reduce`](crate::Tuning::reduce).
     pub(crate) reduce: Option<bool>,
 }
 
-impl Executor for VectorBackend {
+impl<L: Lane> Executor for VectorBackend<L> {
     fn device(&self) -> Device {
         Device::Cpu(self.program.isa())
     }
@@ -71,7 +71,7 @@ impl Executor for VectorBackend {
     }
 }
 
-impl VectorBackend {
+impl<L: Lane> VectorBackend<L> {
     /// Runs a batch, as many runs side by side as share the threads.
     fn run_all(&self, batch: &Batch<'_>, deliver: Deliver<'_>) -> Result<(), Error> {
         let mut now = self.launches(batch, 0)?;
@@ -113,9 +113,11 @@ impl VectorBackend {
     }
 
     /// Whether outputs that the caller does not keep are reduced to statistics block by block and never held.
+    /// Those of `f64` are taken of sorted values, which are held.
     fn reduces(&self, agents: u32, keep: Keep) -> bool {
         let bytes = u64::from(self.manifest().output_words) * u64::from(agents) * WORD_BYTES;
-        !keep.outputs && !keep.states && self.reduce.unwrap_or(bytes > HELD_BYTES)
+        let may = !keep.outputs && !keep.states && L::REAL.is_single();
+        may && self.reduce.unwrap_or(bytes > HELD_BYTES)
     }
 
     /// Runs launches that share the threads. A part that is cut and a run that is reduced are alone.
@@ -222,7 +224,7 @@ impl VectorBackend {
         let passes = stream.passes();
         let mut to = raw.target(self.manifest(), launch, part);
         for _ in 0..passes {
-            let see = |sums: &mut statistics::Part, block: &Shown<'_>| {
+            let see = |sums: &mut statistics::Part, block: &Shown<'_, L>| {
                 block.outputs(|word, values| stream.see(sums, word, values));
                 stream.see_progress(sums, block.progress());
             };
@@ -316,8 +318,8 @@ fn samples<'a>(manifest: &Manifest, part: Part<'_>, to: &'a mut [Sampled<'_>]) -
 ///
 /// # Errors
 /// [`Error::HostMemory`]
-pub(crate) fn with_all_inputs(
-    program: &Program,
+pub(crate) fn with_all_inputs<L: Lane>(
+    program: &Program<L>,
     artifact: &Artifact,
     launch: &Launch,
 ) -> Result<Launch, Error> {
@@ -333,12 +335,12 @@ pub(crate) fn with_all_inputs(
 }
 
 /// Calls `act` with the job that describes a part of a launch, one of `jobs` that run at the same time.
-fn with_job<T>(
-    program: &Program,
+fn with_job<L: Lane, T>(
+    program: &Program<L>,
     artifact: &Artifact,
     launch: &Launch,
     (part, jobs): (Part<'_>, usize),
-    act: impl FnOnce(&Job<'_>) -> T,
+    act: impl FnOnce(&Job<'_, L>) -> T,
 ) -> T {
     let data = launch.tables(&artifact.program, artifact);
     act(&Job {

@@ -14,13 +14,15 @@ mod compile;
 pub mod drive;
 mod isa;
 mod kernel;
+mod lane;
 mod machine;
 mod op;
 mod program;
 
 pub use compile::{NotCompiled, compile};
 pub use isa::Isa;
-pub use kernel::LANES;
+pub use kernel::{LANES, Lane};
+pub use lane::Wide;
 pub use machine::{Group, Machine, Take, Values};
 pub use program::{Program, Stored};
 

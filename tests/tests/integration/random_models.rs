@@ -6,7 +6,7 @@
 use super::files;
 #[cfg(feature = "texts")]
 use super::validators::naga_complaint;
-use sim_runtime::{Backend, Occupancy, Run, Tuning, WorldDispatch};
+use sim_runtime::{Backend, Occupancy, RealType, Run, Tuning, WorldDispatch};
 use sim_tests::{
     compare::{Tolerance, compare},
     generate,
@@ -24,7 +24,9 @@ pub(crate) fn number(variable: &str, default: u64) -> u64 {
 fn run(source: &str, way: &Way) -> Result<Run, String> {
     let simulation = way.simulation(source)?.seed(11);
     #[cfg(feature = "texts")]
-    if let Some(complaint) = naga_complaint(&simulation.wgsl()) {
+    if way.real == RealType::F32
+        && let Some(complaint) = naga_complaint(&simulation.wgsl())
+    {
         return Err(format!("naga refuses the kernel: {complaint}"));
     }
     simulation.run().map_err(|error| error.to_string())
@@ -61,6 +63,13 @@ fn models_that_found_mistakes_agree() {
 #[test]
 fn random_models_agree() {
     agree(generate::model, &launch::ways(), 60);
+}
+
+#[test]
+fn random_models_agree_in_f64() {
+    let ways = launch::ways_on_cpu(RealType::F64);
+    agree(generate::model, &ways, 60);
+    agree(generate::world_model, &ways, 60);
 }
 
 /// Models with worlds, phases and series, also with several worlds in a workgroup, with a dispatch for each

@@ -2,11 +2,14 @@
 //! this machine has, for every model in the repository.
 
 use super::files;
-use sim_compiler::manifest::{Counter, Field, Scalar, Source};
+use sim_compiler::{
+    RealType,
+    manifest::{Counter, Field, Scalar, Source},
+};
 use sim_runtime::{Array, Isa, Run, Simulation};
 use sim_tests::{
     compare::{Tolerance, compare},
-    launch::{Way, ways},
+    launch::{Way, ways_on_cpu},
 };
 
 /// More than a block of the vector machine, and no multiple of anything but of `MEMBERS`.
@@ -21,7 +24,10 @@ fn values(field: &Field, count: usize) -> Array {
     let float = |k: usize| (word(k) >> 8) as f32 / 8_388_608.0 - 1.0;
     match field.scalar {
         Scalar::F32 => (0..count).map(float).collect::<Vec<f32>>().into(),
-        Scalar::F64 => unreachable!("models run in `f32`"),
+        Scalar::F64 => (0..count)
+            .map(|k| f64::from(float(k)) + 1e-9)
+            .collect::<Vec<f64>>()
+            .into(),
         Scalar::I32 => (0..count)
             .map(|k| (word(k) >> 28) as i32 - 8)
             .collect::<Vec<i32>>()
@@ -62,9 +68,10 @@ pub(crate) fn filled(simulation: Simulation) -> Result<Simulation, String> {
                 Some([first, last]) => 0.5 * (first + last),
                 None => 0.5,
             };
-            let count = param.field.words() as usize;
+            let count = param.field.values() as usize;
             let value: Array = match (param.field.scalar, count) {
                 (Scalar::F32, 1) => (value as f32).into(),
+                (Scalar::F64, 1) => value.into(),
                 _ => values(&param.field, count),
             };
             simulation = simulation.param(&param.field.name, value).map_err(text)?;
@@ -86,7 +93,7 @@ pub(crate) fn filled(simulation: Simulation) -> Result<Simulation, String> {
     let of_worlds = of_worlds.iter().map(|input| (input, agents / MEMBERS));
     for (input, rows) in rows.chain(of_worlds) {
         if input.source == Source::Required {
-            let count = rows as usize * input.field.words() as usize;
+            let count = rows as usize * input.field.values() as usize;
             let name = &input.field.name;
             simulation = simulation
                 .input(name, values(&input.field, count))
@@ -103,9 +110,18 @@ fn run(source: &str, way: &Way) -> Result<Run, String> {
 
 #[test]
 fn every_model_gives_the_same_bits_on_every_instruction_set() {
+    every_model_gives_the_same_bits(RealType::F32);
+}
+
+#[test]
+fn every_model_gives_the_same_bits_on_every_instruction_set_in_f64() {
+    every_model_gives_the_same_bits(RealType::F64);
+}
+
+fn every_model_gives_the_same_bits(real: RealType) {
     let names: Vec<&str> = Isa::available().into_iter().map(Isa::name).collect();
     println!("instruction sets here: {}", names.join(", "));
-    let ways: Vec<Way> = ways().into_iter().filter(Way::is_exact).collect();
+    let ways = ways_on_cpu(real);
     let mut complaints = Vec::new();
     let mut compared = 0;
     for folder in ["lang-examples", "tests/language", "tests/run"] {

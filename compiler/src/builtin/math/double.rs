@@ -1,48 +1,59 @@
 //! The meaning of the builtins on `f64`, for runs of the interpreter in `f64`: to 1e-15 of the value, where
 //! an `f32` has 6e-8. (`lgamma` near its zeros left of 0: to 1e-15.) The functions under them are those of
-//! the crate libm, which has no C code: the same bits on every processor.
+//! [`primary`], and of the crate libm, which has no C code: the same bits on every processor.
 //!
 //! Each is the function of the same name in [`super`], of the same argument but more digits. Where that one
 //! keeps to the range of an `f32`, this one goes on.
 
+mod primary;
+
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, PI};
 
 pub use libm::{
-    acos, acosh, asin, asinh, atan, atan2, atanh, ceil, cos, cosh, erf, erfc, exp, exp2, floor,
-    fma, log, log2, sin, sinh, sqrt, tan, tanh, tgamma as gamma, trunc,
+    acos, acosh, asin, asinh, atan, atan2, atanh, cosh, erf, erfc, exp2, fma, log2, sinh, tan,
+    tgamma as gamma,
 };
+pub use primary::{cos, cos_fast, exp, log, needs_wide_reduction, sin, sin_fast, tanh};
 
 /// As [`super::arithmetic::max`].
+#[inline(always)]
 pub fn max(a: f64, b: f64) -> f64 {
     if (b > a) | a.is_nan() { b } else { a }
 }
 
 /// As [`super::arithmetic::min`].
+#[inline(always)]
 pub fn min(a: f64, b: f64) -> f64 {
     if (b < a) | a.is_nan() { b } else { a }
 }
 
 /// As [`super::arithmetic::sign`].
+#[inline(always)]
 pub fn sign(x: f64) -> f64 {
-    f64::from(i8::from(x > 0.0) - i8::from(x < 0.0))
+    let positive = if x > 0.0 { 1.0 } else { 0.0 };
+    if x < 0.0 { -1.0 } else { positive }
 }
 
 /// Radians to degrees.
+#[inline(always)]
 pub fn degrees(x: f64) -> f64 {
     x * (180.0 / PI)
 }
 
 /// Degrees to radians.
+#[inline(always)]
 pub fn radians(x: f64) -> f64 {
     x * (PI / 180.0)
 }
 
 /// `x - floor(x)`
+#[inline(always)]
 pub fn fract(x: f64) -> f64 {
     x - x.floor()
 }
 
 /// `1 / sqrt(x)`
+#[inline(always)]
 pub fn inverse_sqrt(x: f64) -> f64 {
     1.0 / x.sqrt()
 }
@@ -53,37 +64,44 @@ pub fn ldexp(x: f64, exponent: i32) -> f64 {
 }
 
 /// From `a` to `b`.
+#[inline(always)]
 pub fn mix(a: f64, b: f64, t: f64) -> f64 {
     a * (1.0 - t) + b * t
 }
 
 /// `max(x, 0.0)`
+#[inline(always)]
 pub fn relu(x: f64) -> f64 {
     max(x, 0.0)
 }
 
 /// To the nearest whole number; of two, the even one.
+#[inline(always)]
 pub fn round(x: f64) -> f64 {
     x.round_ties_even()
 }
 
 /// `x` kept between 0 and 1.
+#[inline(always)]
 pub fn saturate(x: f64) -> f64 {
     min(max(x, 0.0), 1.0)
 }
 
 /// 0 below `low`, 1 above `high`, and between them the smooth cubic.
+#[inline(always)]
 pub fn smoothstep(low: f64, high: f64, x: f64) -> f64 {
     let t = saturate((x - low) / (high - low));
     t * t * (3.0 - 2.0 * t)
 }
 
 /// 0 if `x` is below `edge`, else 1.
+#[inline(always)]
 pub fn step(edge: f64, x: f64) -> f64 {
     if x < edge { 0.0 } else { 1.0 }
 }
 
 /// `1 / (1 + e^-x)`
+#[inline(always)]
 pub fn sigmoid(x: f64) -> f64 {
     let e = exp(-x.abs());
     let numerator = if x < 0.0 { e } else { 1.0 };
@@ -176,18 +194,19 @@ pub fn pow(a: f64, b: f64) -> f64 {
 }
 
 /// The number in [0, 1) that a random word stands for: the same 24 bits as in `f32`.
+#[inline(always)]
 pub fn unit(word: u32) -> f64 {
     crate::random::unit(word).into()
 }
 
 /// As [`super::normal_from`], without its roundings.
+#[inline(always)]
 pub fn normal_from(a: u32, b: u32) -> f64 {
-    let u = (f64::from(a) + 0.5) / 4_294_967_296.0;
-    let angle = f64::from(b as i32) * (PI / 2_147_483_648.0);
-    (-2.0 * log(u)).sqrt() * cos(angle)
+    (2.0 * exponential_from(a)).sqrt() * primary::cos_of_turn(b)
 }
 
 /// As [`super::exponential_from`], without its roundings.
+#[inline(always)]
 pub fn exponential_from(word: u32) -> f64 {
-    -log((f64::from(word) + 0.5) / 4_294_967_296.0)
+    -primary::log_scaled((f64::from(word) + 0.5) / 4_294_967_296.0, 0.0)
 }

@@ -89,6 +89,18 @@ pub fn f32_to_u32(x: f32) -> u32 {
     whole_between(x, 0.0, 4_294_967_040.0)
 }
 
+/// [`f32_to_i32`] of an `f64`.
+#[inline(always)]
+pub fn f64_to_i32(x: f64) -> i32 {
+    whole_of_double(x, -2_147_483_648.0, 2_147_483_520.0) as i32
+}
+
+/// [`f32_to_u32`] of an `f64`.
+#[inline(always)]
+pub fn f64_to_u32(x: f64) -> u32 {
+    whole_of_double(x, 0.0, 4_294_967_040.0)
+}
+
 /// `f32(x)` of an `i32`: the nearest, ties to even.
 #[inline(always)]
 pub fn i32_to_f32(x: i32) -> f32 {
@@ -128,4 +140,13 @@ fn whole_between(x: f32, first: f32, last: f32) -> u32 {
     let x = if x < first { first } else { x };
     let x = if x.is_nan() { 0.0 } else { x };
     low_word(f64::from(x.trunc()))
+}
+
+/// [`whole_between`] of an `f64`.
+#[inline(always)]
+fn whole_of_double(x: f64, first: f64, last: f64) -> u32 {
+    let x = if x > last { last } else { x };
+    let x = if x < first { first } else { x };
+    let x = if x.is_nan() { 0.0 } else { x };
+    low_word(x.trunc())
 }

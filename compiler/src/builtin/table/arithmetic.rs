@@ -38,7 +38,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], scalar::ceil),
-            double: Double::Of(|a| map(a[0], double::ceil)),
+            double: Double::Of(|a| map(a[0], f64::ceil)),
             wgsl: Wgsl::Native("ceil"),
             precise: Precise::Same,
             cost: Cost::of(1).integer(1),
@@ -74,7 +74,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], scalar::floor),
-            double: Double::Of(|a| map(a[0], double::floor)),
+            double: Double::Of(|a| map(a[0], f64::floor)),
             wgsl: Wgsl::Native("floor"),
             precise: Precise::Same,
             cost: Cost::of(1).integer(1),
@@ -301,7 +301,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], scalar::trunc),
-            double: Double::Of(|a| map(a[0], double::trunc)),
+            double: Double::Of(|a| map(a[0], f64::trunc)),
             wgsl: Wgsl::Native("trunc"),
             precise: Precise::Same,
             cost: Cost::of(1).integer(1),

@@ -119,7 +119,7 @@ pub(super) const ROWS: &[Builtin] = &[
         params: &["x"],
         meaning: Meaning::Pure(Pure {
             eval: |a| map(a[0], math::arithmetic::sqrt),
-            double: Double::Of(|a| map(a[0], double::sqrt)),
+            double: Double::Of(|a| map(a[0], f64::sqrt)),
             wgsl: Wgsl::Native("sqrt"),
             precise: Precise::Form("precise_sqrt"),
             cost: Cost::of(8).special(1),

@@ -91,7 +91,9 @@ fn machine(artifact: &Arc<Artifact>) -> VectorBackend {
         artifact,
         isa: None,
     };
-    let program = model.vector_program(128).expect("it has instructions");
+    let program = model
+        .vector_program::<u32>(128)
+        .expect("it has instructions");
     VectorBackend {
         program: program.expect("it is small"),
         artifact: Arc::clone(artifact),

@@ -19,7 +19,7 @@ mod world;
 
 use super::{
     isa::Isa,
-    kernel::LANES,
+    kernel::{LANES, Lane},
     program::{
         Default, Instruction, Known, Phase, Program, Published, Register, Rows, Sample, Slot,
         Stored, Stream, Table, Target, World,
@@ -32,6 +32,7 @@ use sim_compiler::{
     ir::{self, Block, Owner, VarId},
     manifest::Manifest,
     random::Generator,
+    value::Scalar,
 };
 use std::collections::{HashMap, HashSet};
 use stmt::Frame;
@@ -47,9 +48,6 @@ pub enum NotCompiled {
     /// The code or the registers of a block are too large.
     #[error("the model is too large for the vector machine")]
     TooLarge,
-    /// Its floats are `f64`.
-    #[error("the reference interpreter runs it in `f64`")]
-    Double,
 }
 
 /// A word of a value: a scalar or a register.
@@ -91,13 +89,13 @@ struct Span {
 }
 
 /// A program under construction.
-struct Compiler<'p> {
+struct Compiler<'p, L> {
     program: &'p ir::Program,
     analysis: Analysis,
     isa: Isa,
     generator: Generator,
     uniform_words: u32,
-    code: Vec<Instruction>,
+    code: Vec<Instruction<L>>,
     /// By label: its position in the code.
     labels: Vec<Target>,
     /// The first instruction of each part, in order; registers are allocated part by part.
@@ -109,13 +107,13 @@ struct Compiler<'p> {
     dropped_from: usize,
     /// The arguments of the calls being compiled.
     bound: Vec<(VarId, Parts)>,
-    scalars: Vec<u32>,
-    /// Constants by their word.
-    constants: HashMap<u32, Slot>,
+    scalars: Vec<L>,
+    /// Constants by their lane.
+    constants: HashMap<L, Slot>,
     tables: Vec<Table>,
     rows: Vec<Rows>,
-    /// Params that are `bool`.
-    bools: Vec<Slot>,
+    /// Params that are not stored as lanes have them.
+    params: Vec<(Slot, Scalar)>,
     /// By register: whether it is pinned for the whole run.
     pinned: Vec<bool>,
     /// By register: whether it is assigned after its first write.
@@ -152,16 +150,21 @@ struct Compiler<'p> {
 ///
 /// # Errors
 /// If the code or the registers of a block are too large.
-pub fn compile(
+///
+/// # Panics
+/// If the program's floats are not those of the lanes.
+pub fn compile<L: Lane>(
     program: &ir::Program,
     manifest: &Manifest,
     generator: Generator,
     isa: Isa,
     members: u32,
-) -> Result<Program, NotCompiled> {
-    if program.real == RealType::F64 {
-        return Err(NotCompiled::Double);
-    }
+) -> Result<Program<L>, NotCompiled> {
+    assert_eq!(
+        program.real,
+        L::REAL,
+        "internal error: lanes of another width"
+    );
     let mut compiler = Compiler::new(program, manifest, generator, isa);
     compiler.declare()?;
     let defaults = (program.input_defaults.iter())
@@ -209,18 +212,21 @@ struct Entries {
     finish: Phase,
 }
 
-impl<'p> Compiler<'p> {
+impl<'p, L: Lane> Compiler<'p, L> {
     fn new(
         program: &'p ir::Program,
         manifest: &Manifest,
         generator: Generator,
         isa: Isa,
-    ) -> Compiler<'p> {
+    ) -> Compiler<'p, L> {
         let scalars = manifest.uniform_words + Known::COUNT;
         let mut compiler = Compiler {
             program,
             analysis: Analysis::new(program),
-            isa,
+            isa: match L::REAL {
+                RealType::F32 => isa,
+                RealType::F64 => isa.of_doubles(),
+            },
             generator,
             uniform_words: manifest.uniform_words,
             code: Vec::new(),
@@ -231,11 +237,11 @@ impl<'p> Compiler<'p> {
             frames: Vec::new(),
             dropped_from: usize::MAX,
             bound: Vec::new(),
-            scalars: vec![0; scalars as usize],
+            scalars: vec![L::ZERO; scalars as usize],
             constants: HashMap::new(),
             tables: Vec::new(),
             rows: Vec::new(),
-            bools: Vec::new(),
+            params: Vec::new(),
             // Register 0 is never allocated.
             pinned: vec![true],
             mutable: vec![false],
@@ -310,7 +316,7 @@ impl<'p> Compiler<'p> {
         }
     }
 
-    fn finish(mut self, mut entries: Entries) -> Result<Program, NotCompiled> {
+    fn finish(mut self, mut entries: Entries) -> Result<Program<L>, NotCompiled> {
         if self.too_large {
             return Err(NotCompiled::TooLarge);
         }
@@ -374,7 +380,7 @@ impl<'p> Compiler<'p> {
             scalars: self.scalars,
             tables: self.tables,
             rows: self.rows,
-            bools: self.bools,
+            params: self.params,
         };
         program.check();
         Ok(program)
@@ -412,9 +418,11 @@ impl Parts {
         }
     }
 
-    fn from_slots(first: Slot, count: usize) -> Parts {
+    /// Every `stride`-th slot.
+    fn from_slots(first: Slot, count: usize, stride: u32) -> Parts {
+        let slot = |k: usize| first + k.min(count - 1) as Slot * stride;
         Parts {
-            words: std::array::from_fn(|k| Operand::Scalar(first + k.min(count - 1) as Slot)),
+            words: std::array::from_fn(|k| Operand::Scalar(slot(k))),
             count,
         }
     }

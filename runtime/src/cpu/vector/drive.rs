@@ -1,7 +1,7 @@
 //! Runs a population on all cores, in tasks of several groups. Results are kept, each task in its own part of
 //! them, or passed to a callback block by block.
 
-use super::{Group, LANES, Machine, Program, Values, kernel::GROUP, program::Stored};
+use super::{Group, LANES, Lane, Machine, Program, Values, kernel::GROUP, program::Stored};
 use crate::cpu::{Cancelled, Control, Progress};
 use crate::parallel;
 use crate::parallel::*;
@@ -16,9 +16,9 @@ const TASKS: usize = 16;
 
 /// What to run.
 #[derive(Clone, Debug)]
-pub struct Job<'a> {
+pub struct Job<'a, L = u32> {
     /// The compiled model.
-    pub program: &'a Program,
+    pub program: &'a Program<L>,
     /// The values of the launch.
     pub values: Values<'a>,
     /// The number of the first agent in the population.
@@ -60,7 +60,7 @@ pub struct Before<'a> {
 
 impl Before<'_> {
     /// Loads the states of a group, whose first agent has this place in the run.
-    fn load(&self, group: &mut Group<'_>, job: &Job<'_>, first: usize) {
+    fn load<L: Lane>(&self, group: &mut Group<'_, L>, job: &Job<'_, L>, first: usize) {
         let [_, states, _] = job.program.rows();
         for stored in states {
             let column = &self.states[stored.word as usize][first..];
@@ -76,7 +76,7 @@ impl Before<'_> {
     }
 }
 
-impl Job<'_> {
+impl<L: Lane> Job<'_, L> {
     /// The registers of the inputs that the launch gives.
     fn given(&self) -> Vec<Stored> {
         let inputs = self.program.inputs.iter().copied();
@@ -162,7 +162,7 @@ impl<'a> Samples<'a> {
     }
 
     /// Stores a sample of a group.
-    fn store(&mut self, group: &Group<'_>, program: &Program, number: usize) {
+    fn store<L: Lane>(&mut self, group: &Group<'_, L>, program: &Program<L>, number: usize) {
         let sample = &program.samples[self.sampling];
         let (width, words) = (self.width, &mut *self.samples[number - self.first]);
         let range = self.word..self.word + width as u32;
@@ -231,7 +231,7 @@ impl<'a> Results<'a> {
     }
 
     /// Stores what the next part of a run that is cut needs of a group.
-    fn save(&mut self, group: &Group<'_>, program: &Program) {
+    fn save<L: Lane>(&mut self, group: &Group<'_, L>, program: &Program<L>) {
         let [_, states, _] = program.rows();
         if !self.saved.is_empty() {
             for stored in states {
@@ -249,7 +249,7 @@ impl<'a> Results<'a> {
     }
 
     /// Stores the results of a group.
-    fn store(&mut self, group: &Group<'_>, program: &Program) {
+    fn store<L: Lane>(&mut self, group: &Group<'_, L>, program: &Program<L>) {
         let [_, states, outputs] = program.rows();
         for (columns, all) in [(&mut self.outputs, outputs), (&mut self.states, states)] {
             each_word(columns, all, |stored, words, width| {
@@ -294,7 +294,7 @@ struct Split {
 }
 
 impl Split {
-    fn new(program: &Program, agents: usize, members: usize, jobs: usize) -> Split {
+    fn new<L: Lane>(program: &Program<L>, agents: usize, members: usize, jobs: usize) -> Split {
         let threads = parallel::current_num_threads().div_ceil(jobs);
         let block = block_size(agents, threads);
         let (group, blocks) = match program.joint {
@@ -313,7 +313,7 @@ impl Split {
 }
 
 /// The work space of all threads for a population, in bytes.
-pub fn work_space(program: &Program, agents: u32, members: u32) -> u64 {
+pub fn work_space<L: Lane>(program: &Program<L>, agents: u32, members: u32) -> u64 {
     let split = Split::new(program, agents as usize, members as usize, 1);
     let tasks = (agents as usize).div_ceil(split.task);
     let threads = parallel::current_num_threads().min(tasks);
@@ -331,7 +331,7 @@ struct Task<'a> {
 
 impl<'a> Task<'a> {
     /// The tasks of a job.
-    fn all(job: &Job<'a>, split: Split, results: Results<'a>) -> Vec<Task<'a>> {
+    fn all<L: Lane>(job: &Job<'a, L>, split: Split, results: Results<'a>) -> Vec<Task<'a>> {
         let mut rest = Task {
             first: job.first,
             agents: job.agents as usize,
@@ -347,7 +347,7 @@ impl<'a> Task<'a> {
     }
 
     /// Splits off so many agents, or all.
-    fn split_off(&mut self, agents: usize, job: &Job<'_>) -> Task<'a> {
+    fn split_off<L: Lane>(&mut self, agents: usize, job: &Job<'_, L>) -> Task<'a> {
         let agents = agents.min(self.agents);
         let members = job.values.members as usize;
         let rows = |rows: &mut &'a [u32], words: usize| {
@@ -375,7 +375,11 @@ impl<'a> Task<'a> {
 ///
 /// # Errors
 /// If the run was cancelled; the results are then incomplete.
-pub fn run(job: &Job<'_>, results: Results<'_>, control: &Control) -> Result<(), Cancelled> {
+pub fn run<L: Lane>(
+    job: &Job<'_, L>,
+    results: Results<'_>,
+    control: &Control,
+) -> Result<(), Cancelled> {
     let split = Split::new(
         job.program,
         job.agents as usize,
@@ -393,7 +397,11 @@ pub fn run(job: &Job<'_>, results: Results<'_>, control: &Control) -> Result<(),
 ///
 /// # Errors
 /// If the run was cancelled.
-pub fn fill_inputs(job: &Job<'_>, rows: &mut [u32], control: &Control) -> Result<(), Cancelled> {
+pub fn fill_inputs<L: Lane>(
+    job: &Job<'_, L>,
+    rows: &mut [u32],
+    control: &Control,
+) -> Result<(), Cancelled> {
     let stride = job.input_words;
     (rows.par_chunks_mut(stride * LANES).enumerate()).try_for_each_init(
         || Group::new(job.program, &job.values, 1, control),
@@ -422,12 +430,12 @@ fn block_size(agents: usize, threads: usize) -> usize {
 }
 
 /// Runs the agents of a task, group by group, and passes each group to `see`.
-fn run_task(
-    job: &Job<'_>,
-    group: &mut Group<'_>,
+fn run_task<L: Lane>(
+    job: &Job<'_, L>,
+    group: &mut Group<'_, L>,
     mut task: Task<'_>,
     split: Split,
-    mut see: impl FnMut(&Group<'_>),
+    mut see: impl FnMut(&Group<'_, L>),
 ) -> Result<(), Cancelled> {
     let program = job.program;
     let given = job.given();
@@ -463,12 +471,12 @@ fn run_task(
 }
 
 /// A block of agents that has been run.
-pub struct Shown<'a> {
-    machine: &'a Machine<'a>,
+pub struct Shown<'a, L = u32> {
+    machine: &'a Machine<'a, L>,
     outputs: &'a [Stored],
 }
 
-impl Shown<'_> {
+impl<L: Lane> Shown<'_, L> {
     /// Calls `each` with the number of each word of the outputs, and its values.
     pub fn outputs(&self, mut each: impl FnMut(u32, &[u32])) {
         let mut values = [0; LANES];
@@ -492,12 +500,12 @@ impl Shown<'_> {
 ///
 /// # Errors
 /// If the run was cancelled.
-pub fn show<T: Send>(
-    job: &Job<'_>,
+pub fn show<L: Lane, T: Send>(
+    job: &Job<'_, L>,
     results: Results<'_>,
     control: &Control,
     make: impl Fn() -> T + Sync,
-    see: impl Fn(&mut T, &Shown<'_>) + Sync,
+    see: impl Fn(&mut T, &Shown<'_, L>) + Sync,
 ) -> Result<Vec<T>, Cancelled> {
     let split = Split::new(
         job.program,

@@ -53,6 +53,16 @@ impl Isa {
         Isa::available()[0]
     }
 
+    /// The one whose kernels run floats of `f64` where this one runs those of `f32`. There are fewer, which
+    /// keeps the library small.
+    pub fn of_doubles(self) -> Isa {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 => Isa::Avx2,
+            other => other,
+        }
+    }
+
     /// Its name in reports.
     pub fn name(self) -> &'static str {
         match self {

@@ -6,7 +6,7 @@ mod group;
 mod registers;
 
 use super::{
-    kernel::{GROUP, LANES, Lanes},
+    kernel::{GROUP, LANES, Lane, Lanes},
     program::{Known, Program, Register, Stored, Stream, Table},
 };
 use crate::cpu::{Cancelled, Control, Progress};
@@ -33,10 +33,10 @@ pub struct Values<'a> {
 }
 
 /// Runs blocks of agents, one after another.
-pub struct Machine<'a> {
-    program: &'a Program,
-    registers: Registers,
-    scalars: Vec<u32>,
+pub struct Machine<'a, L = u32> {
+    program: &'a Program<L>,
+    registers: Registers<L>,
+    scalars: Vec<L>,
     tables: Vec<&'a [u32]>,
     members: u32,
     /// The number of agents of the block.
@@ -54,15 +54,20 @@ pub struct Machine<'a> {
     backward_jumps: u32,
 }
 
-impl<'a> Machine<'a> {
+impl<'a, L: Lane> Machine<'a, L> {
     /// A machine for one launch.
-    pub fn new(program: &'a Program, values: &Values<'a>, control: &'a Control) -> Machine<'a> {
+    pub fn new(
+        program: &'a Program<L>,
+        values: &Values<'a>,
+        control: &'a Control,
+    ) -> Machine<'a, L> {
         let mut scalars = program.scalars.clone();
-        let uniform = program.uniform_words as usize;
-        scalars[..uniform].copy_from_slice(&values.uniform[..uniform]);
-        for &slot in &program.bools {
-            let word = &mut scalars[slot as usize];
-            *word = if *word == 0 { 0 } else { u32::MAX };
+        let uniform = &values.uniform[..program.uniform_words as usize];
+        for (scalar, &word) in scalars.iter_mut().zip(uniform) {
+            *scalar = L::of_word(word);
+        }
+        for &(slot, scalar) in &program.params {
+            scalars[slot as usize] = L::load(scalar, &uniform[slot as usize..]);
         }
         let tables = (program.tables.iter())
             .map(|table| match table {
@@ -95,7 +100,7 @@ impl<'a> Machine<'a> {
         machine.set(Known::SeedHigh, (values.seed >> 32) as u32);
         for rows in &program.rows {
             let count = values.data[rows.data].len() / rows.row_words as usize;
-            machine.scalars[rows.slot as usize] = count as u32;
+            machine.scalars[rows.slot as usize] = L::of_word(count as u32);
         }
         machine
     }
@@ -130,7 +135,7 @@ impl<'a> Machine<'a> {
     fn set_lanes(&mut self, register: Register, value: impl Fn(usize) -> u32) {
         let lanes = self.registers.0[register as usize].all_mut();
         for (lane, word) in lanes.iter_mut().enumerate() {
-            *word = value(lane);
+            *word = L::of_word(value(lane));
         }
     }
 
@@ -146,10 +151,7 @@ impl<'a> Machine<'a> {
             let register = self.registers.0[word.register as usize].all_mut();
             for (lane, value) in register[..self.count].iter_mut().enumerate() {
                 let stored = rows[row(lane) * stride + word.word as usize];
-                *value = match word.is_bool {
-                    true if stored != 0 => u32::MAX,
-                    _ => stored,
-                };
+                *value = value.with(word.part, stored);
             }
         }
     }
@@ -160,14 +162,10 @@ impl<'a> Machine<'a> {
             let register = self.registers.0[word.register as usize].all_mut();
             let (own, beyond) = register[..self.count].split_at_mut(self.agents);
             let rows = &rows[word.word as usize..];
+            let put = |(value, &stored): (&mut L, &u32)| *value = value.with(word.part, stored);
             match stride {
-                1 => own.copy_from_slice(&rows[..own.len()]),
-                _ => (own.iter_mut().zip(rows.iter().step_by(stride)))
-                    .for_each(|(value, stored)| *value = *stored),
-            }
-            if word.is_bool {
-                own.iter_mut()
-                    .for_each(|value| *value = if *value != 0 { u32::MAX } else { 0 });
+                1 => own.iter_mut().zip(rows).for_each(put),
+                _ => (own.iter_mut().zip(rows.iter().step_by(stride))).for_each(put),
             }
             beyond.fill(own[own.len() - 1]);
         }
@@ -180,13 +178,13 @@ impl<'a> Machine<'a> {
             for (&agent, &value) in self.order.iter().zip(&register[..self.all]) {
                 // Lanes beyond the last agent are not stored.
                 if usize::from(agent) < self.agents {
-                    words[usize::from(agent) * stride] = stored.of(value);
+                    words[usize::from(agent) * stride] = value.part(stored.part);
                 }
             }
         } else {
             let lanes = &register[..self.agents];
             for (place, &value) in words.iter_mut().step_by(stride).zip(lanes) {
-                *place = stored.of(value);
+                *place = value.part(stored.part);
             }
         }
     }
@@ -217,15 +215,15 @@ impl<'a> Machine<'a> {
     /// steps.
     fn gather_running(&mut self, alive: Register) {
         let lanes = &self.registers.0[alive as usize].all()[..self.count];
-        let running = lanes.iter().filter(|&&lane| lane != 0).count();
+        let running = lanes.iter().filter(|&&lane| lane != L::ZERO).count();
         let needed = running.next_multiple_of(GROUP);
         if needed * 2 > self.count {
             return;
         }
         let (mut running, stopped): (Vec<usize>, Vec<usize>) =
-            (0..self.count).partition(|&lane| lanes[lane] != 0);
+            (0..self.count).partition(|&lane| lanes[lane] != L::ZERO);
         running.extend(stopped);
-        let mut old = [0; LANES];
+        let mut old = [L::ZERO; LANES];
         for register in &mut self.registers.0[1..self.program.staying as usize] {
             old.copy_from_slice(register.all());
             for (new, &from) in register.all_mut().iter_mut().zip(&running) {
@@ -242,12 +240,14 @@ impl<'a> Machine<'a> {
 
     fn set(&mut self, known: Known, value: u32) {
         let slot = known.slot(self.program.uniform_words);
-        self.scalars[slot as usize] = value;
+        self.scalars[slot as usize] = L::of_word(value);
     }
 
     fn clear(&mut self, stored: &[Stored]) {
         for word in stored {
-            self.registers.0[word.register as usize].all_mut().fill(0);
+            self.registers.0[word.register as usize]
+                .all_mut()
+                .fill(L::ZERO);
         }
     }
 

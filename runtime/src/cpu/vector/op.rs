@@ -1,5 +1,5 @@
-//! The operations of the vector machine. Each is the scalar function over 32-bit words that defines it for
-//! one agent. Kernels, the scalar unit and the reference interpreter all use these functions, which is why
+//! The operations of the vector machine. Each is the scalar function over lanes that defines it for one
+//! agent. Kernels, the scalar unit and the reference interpreter all use these functions, which is why
 //! their results have the same bits.
 //!
 //! A `bool` is all ones or all zeros here, as the result of vector comparisons and the mask of vector
@@ -15,64 +15,86 @@ pub use tree::Tree;
 
 use super::{
     isa::Isa,
-    kernel::{Kernel, Op, kernel},
+    kernel::{Kernel, Lane, Op},
 };
 
-/// Types that fit in a word.
-pub trait Word: Copy {
-    /// From its word.
-    fn of(word: u32) -> Self;
-    /// Its word.
-    fn word(self) -> u32;
+/// Types that fit in a lane of type `L`.
+pub trait Word<L> {
+    /// From its lane.
+    fn of(lane: L) -> Self;
+    /// Its lane.
+    fn lane(self) -> L;
 }
 
-impl Word for u32 {
+impl<L: Lane> Word<L> for u32 {
     #[inline(always)]
-    fn of(word: u32) -> u32 {
-        word
+    fn of(lane: L) -> u32 {
+        lane.word()
     }
     #[inline(always)]
-    fn word(self) -> u32 {
-        self
-    }
-}
-
-impl Word for i32 {
-    #[inline(always)]
-    fn of(word: u32) -> i32 {
-        word as i32
-    }
-    #[inline(always)]
-    fn word(self) -> u32 {
-        self as u32
+    fn lane(self) -> L {
+        L::of_word(self)
     }
 }
 
-impl Word for f32 {
+impl<L: Lane> Word<L> for i32 {
     #[inline(always)]
-    fn of(word: u32) -> f32 {
-        f32::from_bits(word)
+    fn of(lane: L) -> i32 {
+        lane.word() as i32
     }
     #[inline(always)]
-    fn word(self) -> u32 {
+    fn lane(self) -> L {
+        L::of_word(self as u32)
+    }
+}
+
+impl<L: Lane> Word<L> for bool {
+    #[inline(always)]
+    fn of(lane: L) -> bool {
+        lane.is_true()
+    }
+    #[inline(always)]
+    fn lane(self) -> L {
+        if self { L::TRUE } else { L::ZERO }
+    }
+}
+
+impl Word<u32> for f32 {
+    #[inline(always)]
+    fn of(lane: u32) -> f32 {
+        f32::from_bits(lane)
+    }
+    #[inline(always)]
+    fn lane(self) -> u32 {
         self.to_bits()
     }
 }
 
-impl Word for bool {
-    /// Tests the sign bit, as blend instructions do.
+impl Word<u64> for f64 {
     #[inline(always)]
-    fn of(word: u32) -> bool {
-        (word as i32) < 0
+    fn of(lane: u64) -> f64 {
+        f64::from_bits(lane)
     }
     #[inline(always)]
-    fn word(self) -> u32 {
-        if self { u32::MAX } else { 0 }
+    fn lane(self) -> u64 {
+        self.to_bits()
     }
 }
 
-/// A function of the scalar unit: up to four words to one word.
-pub type Scalar = fn([u32; 4]) -> u32;
+/// All bits of a wide lane.
+impl Word<u64> for u64 {
+    #[inline(always)]
+    fn of(lane: u64) -> u64 {
+        lane
+    }
+    #[inline(always)]
+    fn lane(self) -> u64 {
+        self
+    }
+}
+
+/// A function of the scalar unit: up to four operands to one value.
+pub type Scalar<L> = fn([L; 4]) -> L;
 
 /// An operation by name, so that code can be generated, compared and printed before its kernels are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -102,7 +124,7 @@ impl Code {
 
     /// The kernel for which the operands of the set bits are scalars. `None` if there is no such kernel;
     /// scalars must then be broadcast to a register. There is always a kernel without scalars.
-    pub fn kernel(self, scalars: u8, isa: Isa) -> Option<Kernel> {
+    pub fn kernel<L: Lane>(self, scalars: u8, isa: Isa) -> Option<Kernel<L>> {
         match self {
             Code::Plain(plain) => plain.kernel(scalars, isa),
             Code::Fused(fused) => fused.kernel(scalars, isa),
@@ -115,9 +137,9 @@ macro_rules! kernels {
     ($($(#[doc = $doc:literal])+ $name:ident: $($scalars:literal)+;)+) => {
         $(
             $(#[doc = $doc])+
-            fn $name<O: Op>(scalars: u8, isa: Isa) -> Option<Kernel> {
+            fn $name<L: Lane, O: Op>(scalars: u8, isa: Isa) -> Option<Kernel<L>> {
                 match scalars {
-                    $($scalars => Some(kernel::<O, $scalars>(isa)),)+
+                    $($scalars => Some(L::kernel::<O, $scalars>(isa)),)+
                     _ => None,
                 }
             }

@@ -6,10 +6,10 @@ mod check;
 
 use super::{
     isa::Isa,
-    kernel::{Kernel, TwinKernel},
+    kernel::{Kernel, Lane, Part, TwinKernel},
     op::{Code, Scalar, Tree},
 };
-use sim_compiler::{ir::Owner, random::Generator};
+use sim_compiler::{ir::Owner, random::Generator, value};
 use std::fmt;
 
 /// A register of lanes. Register 0 is never written: it stands for an absent operand.
@@ -50,13 +50,13 @@ impl Known {
 
 /// An instruction.
 #[derive(Clone, Copy)]
-pub enum Instruction {
+pub enum Instruction<L> {
     /// A loop over lanes.
     Lanes {
         /// The operation, for checks.
         code: Code,
         /// The loop.
-        kernel: Kernel,
+        kernel: Kernel<L>,
         /// The destination and up to four sources; register 0 where a source is absent or a scalar.
         registers: [Register; 5],
         /// By source: the index of its scalar, if it is one.
@@ -65,7 +65,7 @@ pub enum Instruction {
     /// The sine and the cosine of a register.
     SineAndCosine {
         /// The loop.
-        kernel: TwinKernel,
+        kernel: TwinKernel<L>,
         /// The destination of the sine.
         sine: Register,
         /// The destination of the cosine, another register.
@@ -76,7 +76,7 @@ pub enum Instruction {
     /// A scalar from up to four scalars.
     Scalar {
         /// The operation.
-        f: Scalar,
+        f: Scalar<L>,
         /// The destination.
         to: Slot,
         /// The sources; unused ones are arbitrary.
@@ -190,7 +190,7 @@ pub enum Instruction {
     /// Combines what the agents of each world have. All blocks of a world wait here for one another.
     Across {
         /// How.
-        tree: Tree,
+        tree: Tree<L>,
         /// The destination, in all lanes of a world.
         to: Register,
         /// What each agent has.
@@ -212,25 +212,28 @@ pub enum Instruction {
     End,
 }
 
-/// The word of a table's elements that an instruction loads.
+/// The scalar of a table's elements that an instruction loads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TableWord {
     /// Words per element.
     pub stride: u32,
-    /// The index of the word within the element.
+    /// The index of its first word within the element.
     pub index: u32,
+    /// How it is stored.
+    pub scalar: value::Scalar,
 }
 
-/// One word of an array that each agent has: element `k` is register, or column, `first + k * stride + part`.
+/// One component of an array that each agent has: element `k` is register, or column,
+/// `first + k * stride + part`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AgentArray {
-    /// The register of the first word of the first element.
+    /// The register of the first component of the first element.
     pub first: Register,
     /// The number of elements, at least one.
     pub length: u32,
-    /// Words per element.
+    /// Components per element.
     pub stride: u32,
-    /// The index of the word within the element.
+    /// The index of the component within the element.
     pub part: u32,
 }
 
@@ -248,15 +251,8 @@ pub struct Stored {
     pub word: u32,
     /// Its register.
     pub register: Register,
-    /// Whether it is a `bool`, which is 1 or 0 in storage.
-    pub is_bool: bool,
-}
-
-impl Stored {
-    /// The word in storage for the word of a lane.
-    pub(super) fn of(self, lane: u32) -> u32 {
-        if self.is_bool { lane & 1 } else { lane }
-    }
+    /// What it is of the register's lanes.
+    pub part: Part,
 }
 
 /// The source of a table's words.
@@ -341,7 +337,7 @@ pub struct Phase {
 
 /// Values that are taken before the first step and after each of every so many.
 #[derive(Clone, Debug)]
-pub struct Sample {
+pub struct Sample<L> {
     /// Steps between two samples.
     pub every: u32,
     /// Computes them.
@@ -349,22 +345,22 @@ pub struct Sample {
     /// Those of each agent.
     pub records: Vec<Stored>,
     /// Those of each world or unit; with a tree, what all its agents have is combined by it.
-    pub world_records: Vec<(Stored, Option<Tree>)>,
+    pub world_records: Vec<(Stored, Option<Tree<L>>)>,
 }
 
-/// A compiled program.
+/// A compiled program: for floats of `f32`, or with lanes of 64 bits of `f64`.
 #[derive(Clone)]
-pub struct Program {
+pub struct Program<L = u32> {
     pub(super) isa: Isa,
     pub(super) generator: Generator,
-    pub(super) code: Vec<Instruction>,
+    pub(super) code: Vec<Instruction<L>>,
     pub(super) defaults: Vec<Default>,
     pub(super) init: Target,
     pub(super) prologue: Target,
     /// The phases of a step, in order.
     pub(super) phases: Vec<Phase>,
     /// What is sampled.
-    pub(super) samples: Vec<Sample>,
+    pub(super) samples: Vec<Sample<L>>,
     /// The phases after the last step, before `finish`.
     pub(super) ends: Vec<Phase>,
     pub(super) finish: Phase,
@@ -373,13 +369,14 @@ pub struct Program {
     /// The number of leading registers that live across steps.
     pub(super) staying: u32,
     /// The initial scalars, before those of the launch are set.
-    pub(super) scalars: Vec<u32>,
+    pub(super) scalars: Vec<L>,
     /// The number of words of the uniform block, which are the first scalars.
     pub(super) uniform_words: u32,
     pub(super) tables: Vec<Table>,
     pub(super) rows: Vec<Rows>,
-    /// Scalars of the uniform block that are `bool`s, 1 or 0 there.
-    pub(super) bools: Vec<Slot>,
+    /// Scalars of the uniform block that are not stored there as lanes have them: `bool`s and `f64`. Those of
+    /// two words are the first.
+    pub(super) params: Vec<(Slot, value::Scalar)>,
     pub(super) inputs: Vec<Stored>,
     pub(super) states: Vec<Stored>,
     pub(super) outputs: Vec<Stored>,
@@ -400,7 +397,7 @@ pub struct Program {
     pub(super) alive: Option<Register>,
 }
 
-impl fmt::Debug for Program {
+impl<L> fmt::Debug for Program<L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Program")
             .field("isa", &self.isa)
@@ -410,7 +407,7 @@ impl fmt::Debug for Program {
     }
 }
 
-impl Instruction {
+impl<L: Lane> Instruction<L> {
     /// Every register that it names directly, sources before the destination. Without those of arrays, which
     /// are not reallocated.
     pub(super) fn each_register(&mut self, mut f: impl FnMut(&mut Register)) {
@@ -494,7 +491,7 @@ impl Instruction {
     }
 }
 
-impl Program {
+impl<L: Lane> Program<L> {
     /// The instruction set of its kernels.
     pub fn isa(&self) -> Isa {
         self.isa
@@ -507,7 +504,7 @@ impl Program {
 
     /// The number of instructions that are loops over lanes.
     pub fn lane_instructions(&self) -> usize {
-        let lanes = |instruction: &&Instruction| {
+        let lanes = |instruction: &&Instruction<L>| {
             matches!(
                 instruction,
                 Instruction::Lanes { .. } | Instruction::SineAndCosine { .. }
@@ -516,7 +513,7 @@ impl Program {
         self.code.iter().filter(lanes).count()
     }
 
-    /// The number of registers of [`super::kernel::LANES`] words of a block.
+    /// The number of registers of [`super::kernel::LANES`] lanes of a block.
     pub fn registers(&self) -> u32 {
         self.registers
     }
@@ -524,7 +521,7 @@ impl Program {
     /// Bytes of a machine that runs a block, and of what its agents publish.
     pub fn block_bytes(&self) -> u64 {
         let lanes = u64::from(self.registers) + u64::from(self.columns);
-        4 * (super::kernel::LANES as u64 * lanes + self.scalars.len() as u64)
+        size_of::<L>() as u64 * (super::kernel::LANES as u64 * lanes + self.scalars.len() as u64)
     }
 
     /// Whether worlds compute values of their own in each step, also when all agents have stopped.

@@ -164,7 +164,7 @@ fn a_model_whose_calls_would_fill_the_memory_is_too_large() {
     }
     source += "agents 1\nsteps 1\nstate x = 3.0\nstep { x = f23(x) }\noutput x\n";
     let artifact = sim_compiler::compile(&source).expect("a legal model");
-    let outcome = vector::compile(
+    let outcome = vector::compile::<u32>(
         &artifact.program,
         &artifact.manifest,
         artifact.options.generator,

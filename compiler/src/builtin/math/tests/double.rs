@@ -118,6 +118,65 @@ fn functions_of_f64_have_fourteen_digits() {
     }
 }
 
+/// The functions of [`double::primary`], where their reductions have most to do.
+const PRIMARY: &[Known] = &[
+    ("exp", double::exp, 0.1, 1.1051709180756477),
+    ("exp", double::exp, -30.5, 5.675685232632723e-14),
+    ("exp", double::exp, 700.25, 1.3022997366991783e+304),
+    ("log", double::log, 0.1, -2.3025850929940455),
+    ("log", double::log, 1.0001, 9.999500033329732e-05),
+    ("log", double::log, 5e-310, -712.19194091572),
+    ("log", double::log, 1e+300, 690.7755278982137),
+    ("sin", double::sin, 0.1, 0.09983341664682815),
+    ("sin", double::sin, 99999.5, 0.5104916150747798),
+    ("sin", double::sin, -1000000.0, 0.34999350217129294),
+    (
+        "sin",
+        double::sin,
+        std::f64::consts::PI,
+        1.2246467991473532e-16,
+    ),
+    ("cos", double::cos, 3.0, -0.9899924966004454),
+    ("cos", double::cos, -99999.5, -0.8598827309222711),
+    ("cos", double::cos, 1e+22, 0.523214785395139),
+    (
+        "cos",
+        double::cos,
+        std::f64::consts::FRAC_PI_2,
+        6.123233995736766e-17,
+    ),
+    ("tanh", double::tanh, 0.1, 0.09966799462495582),
+    ("tanh", double::tanh, -3.0, -0.9950547536867305),
+    ("tanh", double::tanh, 1e-05, 9.999999999666668e-06),
+    ("tanh", double::tanh, 20.0, 1.0),
+];
+
+#[test]
+fn primary_functions_of_f64_have_all_digits_but_the_last() {
+    for &(name, function, x, known) in PRIMARY {
+        let (found, error) = (function(x), (function(x) / known - 1.0).abs());
+        let most = if name == "tanh" { 6e-16 } else { 3e-16 };
+        assert!(
+            error <= most,
+            "{name}({x}) is {found}, not {known}: off by {error:e}"
+        );
+    }
+    let (least, infinity) = (5e-324, f64::INFINITY);
+    assert_eq!(double::exp(-740.0), 4.2e-322);
+    assert_eq!((double::exp(710.0), double::exp(-746.0)), (infinity, 0.0));
+    assert_eq!(
+        (double::log(0.0), double::log(infinity)),
+        (-infinity, infinity)
+    );
+    assert_eq!(double::log(least), -744.4400719213812);
+    assert!(double::log(-1.0).is_nan() && double::exp(f64::NAN).is_nan());
+    assert!(double::sin(infinity).is_nan() && double::cos(f64::NAN).is_nan());
+    for odd in [double::sin, double::tanh] {
+        assert_eq!(odd(-0.0).to_bits(), (-0.0_f64).to_bits());
+        assert_eq!(odd(-least), -least);
+    }
+}
+
 #[test]
 fn special_values_of_f64_are_those_of_f32() {
     assert_eq!(double::normal_quantile(0.0), f64::NEG_INFINITY);

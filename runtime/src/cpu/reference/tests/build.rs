@@ -174,7 +174,8 @@ pub(super) fn on_vectors(
     isa: Isa,
 ) -> Agents {
     let generator = Generator::default();
-    let program = vector::compile(&build.program, manifest, generator, isa, 1).expect("a program");
+    let program = vector::compile::<u32>(&build.program, manifest, generator, isa, 1);
+    let program = program.expect("a program");
     let values = Values {
         seed: 7,
         population: 100,

@@ -3,7 +3,10 @@
 //! the first-level cache.
 
 use super::Span;
-use crate::cpu::vector::program::{Instruction, Register};
+use crate::cpu::vector::{
+    kernel::Lane,
+    program::{Instruction, Register},
+};
 use std::ops::Range;
 
 /// The result of register allocation.
@@ -24,8 +27,8 @@ const NOWHERE: Register = Register::MAX;
 /// `parts` has the first instruction of each part of the code. A register that is not pinned is used in one
 /// part only. Its live range is from its first to its last mention, or to the end of a loop that mentions it
 /// and before which it is written.
-pub(super) fn allocate(
-    code: &mut [Instruction],
+pub(super) fn allocate<L: Lane>(
+    code: &mut [Instruction<L>],
     parts: &[usize],
     loops: &[Span],
     pinned: &[bool],
@@ -71,7 +74,11 @@ pub(super) fn allocate(
 
 /// Allocates pinned registers in the order in which the hot part of the code mentions them, for the
 /// processor's prefetcher. Arrays that are indexed at run time stay contiguous.
-fn place_pinned(code: &mut [Instruction], pinned: &[bool], hot: Range<usize>) -> Places {
+fn place_pinned<L: Lane>(
+    code: &mut [Instruction<L>],
+    pinned: &[bool],
+    hot: Range<usize>,
+) -> Places {
     let mut places = Places {
         of: vec![NOWHERE; pinned.len()],
         count: 0,
@@ -116,7 +123,7 @@ fn place_pinned(code: &mut [Instruction], pinned: &[bool], hot: Range<usize>) ->
 }
 
 /// Live ranges by register.
-fn lives(code: &mut [Instruction], loops: &[Span], registers: usize) -> Vec<Span> {
+fn lives<L: Lane>(code: &mut [Instruction<L>], loops: &[Span], registers: usize) -> Vec<Span> {
     let nothing = Span {
         start: usize::MAX,
         end: 0,

@@ -2,14 +2,18 @@
 //! of the table's definitions.
 
 use super::{Compiler, Operand, Parts};
-use crate::cpu::vector::op::{Code, Finish, Plain};
+use crate::cpu::vector::{
+    kernel::Lane,
+    op::{Code, Finish, Plain},
+};
 use sim_compiler::{
+    RealType,
     builtin::BuiltinId,
-    ir::{Expr, ExprId, Type},
+    ir::{Expr, ExprId, Type, Value},
     random::Generator,
 };
 
-impl Compiler<'_> {
+impl<L: Lane> Compiler<'_, L> {
     /// Compiles a builtin of the table with a pure meaning.
     pub(super) fn builtin(&mut self, id: BuiltinId, args: &[ExprId]) -> Parts {
         let ty = self.analysis.ty(args[0]);
@@ -59,7 +63,9 @@ impl Compiler<'_> {
 
     /// A random number from new words of the default generator, in one instruction.
     fn draw_number(&mut self, id: BuiltinId, args: &[ExprId]) -> Option<Operand> {
-        if self.generator != Generator::KeyedHash {
+        // In wide lanes the loop of all of a normal number takes longer than those of its parts.
+        let is_longer = id == BuiltinId::NORMAL_FROM && L::REAL == RealType::F64;
+        if self.generator != Generator::KeyedHash || is_longer {
             return None;
         }
         let mut numbers = Vec::new();
@@ -129,7 +135,7 @@ impl Compiler<'_> {
                 Parts::of(&words)
             }
             BuiltinId::FACE_FORWARD => {
-                let zero = Operand::Scalar(self.constant(0));
+                let zero = Operand::Scalar(self.constant(L::ZERO));
                 let dot = self.dot(args[1], args[2]);
                 let facing = self.ordered(Plain::LtF, dot, zero);
                 self.map(args[0], |compiler, word| {
@@ -157,7 +163,7 @@ impl Compiler<'_> {
     }
 
     fn float(&mut self, x: f32) -> Operand {
-        Operand::Scalar(self.constant(x.to_bits()))
+        self.literal(Value::F32(x.into())).words[0]
     }
 
     fn each(&mut self, plain: Plain, a: Parts, b: Parts) -> Parts {

@@ -5,6 +5,7 @@ use super::{
     stmt::{Frame, Kind},
 };
 use crate::cpu::vector::{
+    kernel::Lane,
     op::{Code, Plain},
     program::{Known, Register},
 };
@@ -14,7 +15,7 @@ use sim_compiler::{
 };
 use std::collections::HashSet;
 
-impl Compiler<'_> {
+impl<L: Lane> Compiler<'_, L> {
     /// Inlines a call.
     pub(super) fn call(&mut self, id: FunctionId, args: &[ExprId]) -> Parts {
         let function = &self.program[id];
@@ -40,7 +41,7 @@ impl Compiler<'_> {
         for _ in 1..count {
             self.temporary();
         }
-        let zero = self.constant(0);
+        let zero = self.constant(L::ZERO);
         for k in 0..count as Register {
             self.mutable[(first + k) as usize] = true;
             self.spread(first + k, zero);

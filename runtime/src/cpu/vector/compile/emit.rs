@@ -2,7 +2,7 @@
 
 use super::{Compiler, MOST_INSTRUCTIONS, Operand, Parts};
 use crate::cpu::vector::{
-    kernel::twin_kernel,
+    kernel::Lane,
     op::{Code, Cos, Fused, Plain, Sin},
     program::{Instruction, Known, Register, Slot, Target},
 };
@@ -14,9 +14,9 @@ pub struct Label(u32);
 /// The position of an undefined label.
 const NOWHERE: Target = Target::MAX;
 
-impl Compiler<'_> {
+impl<L: Lane> Compiler<'_, L> {
     /// Adds an instruction, unless the program is too large.
-    pub(super) fn push(&mut self, mut instruction: Instruction) {
+    pub(super) fn push(&mut self, mut instruction: Instruction<L>) {
         match &mut instruction {
             Instruction::Jump(_)
             | Instruction::JumpIfZero { .. }
@@ -40,18 +40,18 @@ impl Compiler<'_> {
 
     /// A new scalar.
     pub(super) fn slot(&mut self) -> Slot {
-        self.scalars.push(0);
+        self.scalars.push(L::ZERO);
         self.scalars.len() as Slot - 1
     }
 
     /// The scalar of a constant.
-    pub(super) fn constant(&mut self, word: u32) -> Slot {
-        if let Some(&slot) = self.constants.get(&word) {
+    pub(super) fn constant(&mut self, value: L) -> Slot {
+        if let Some(&slot) = self.constants.get(&value) {
             return slot;
         }
         let slot = self.slot();
-        self.scalars[slot as usize] = word;
-        self.constants.insert(word, slot);
+        self.scalars[slot as usize] = value;
+        self.constants.insert(value, slot);
         slot
     }
 
@@ -146,7 +146,7 @@ impl Compiler<'_> {
                 _ => (registers[0], to),
             };
             self.code[at] = Instruction::SineAndCosine {
-                kernel: twin_kernel::<Sin, Cos>(self.isa),
+                kernel: L::twin_kernel::<Sin, Cos>(self.isa),
                 sine,
                 cosine,
                 from,
@@ -283,7 +283,7 @@ impl Compiler<'_> {
     /// Removes lanes from a mask.
     pub(super) fn drop_lanes(&mut self, mask: Register, gone: Register) {
         if mask == gone {
-            let none = self.constant(0);
+            let none = self.constant(L::ZERO);
             self.spread(mask, none);
         } else {
             self.lanes_into(mask, Code::Fused(Fused::Drop), &[Operand::Lanes(gone)]);

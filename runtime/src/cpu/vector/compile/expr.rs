@@ -2,15 +2,18 @@
 
 use super::{Compiler, Operand, Parts, Place};
 use crate::cpu::vector::{
+    kernel::Lane,
     op::{Code, Finish, Plain},
     program::{AgentArray, Instruction, Known, Register, Rows, TableWord},
 };
 use sim_compiler::{
+    RealType,
+    builtin::real::Real,
     ir::{BinaryOp, Expr, ExprId, Launch, Len, Owner, Type, UnaryOp, Value, VarId},
     random::Generator,
 };
 
-impl Compiler<'_> {
+impl<L: Lane> Compiler<'_, L> {
     /// The value of an expression that is one word.
     pub(super) fn word(&mut self, id: ExprId) -> Operand {
         self.value(id).words[0]
@@ -28,8 +31,14 @@ impl Compiler<'_> {
     fn node(&mut self, id: ExprId) -> Parts {
         let program = self.program;
         match &program[id] {
-            Expr::Literal(value) => self.literal(value),
-            Expr::Double(_) => unreachable!("the machine runs no programs in `f64`"),
+            Expr::Literal(value) => {
+                let text = |single| f64::literal(single, || program.literal_text(id));
+                self.literal(match L::REAL {
+                    RealType::F32 => value.double(),
+                    RealType::F64 => value.map_floats(text),
+                })
+            }
+            Expr::Double(bits) => self.literal(Value::F32(f64::from_bits(*bits))),
             Expr::Launch(number) => Parts::one(match number {
                 Launch::Agent => Operand::Lanes(self.agent.number),
                 Launch::Agents => Operand::Scalar(self.known(Known::Agents)),
@@ -66,13 +75,7 @@ impl Compiler<'_> {
                 reject,
             } => self.select(*condition, *accept, *reject),
             Expr::Convert { to, value } => Parts::one(self.convert(*to, *value)),
-            Expr::Bitcast { value, .. } => {
-                let operand = self.word(*value);
-                Parts::one(match self.analysis.ty(*value) {
-                    Type::F32 => self.apply(Plain::BitsOfFloat, &[operand]),
-                    _ => operand,
-                })
-            }
+            Expr::Bitcast { to, value } => Parts::one(self.bitcast(*to, *value)),
             Expr::Builtin(builtin, args) => self.builtin(*builtin, args),
             Expr::Call(function, args) => self.call(*function, args),
             Expr::RandomWord {
@@ -89,14 +92,11 @@ impl Compiler<'_> {
         }
     }
 
-    fn literal(&mut self, value: &Value) -> Parts {
-        let all_ones = |word: u32| if word == 0 { 0 } else { u32::MAX };
-        let words: Vec<Operand> = (value.words())
-            .map(|word| match value {
-                Value::Bool(_) => all_ones(word),
-                _ => word,
-            })
-            .map(|word| Operand::Scalar(self.constant(word)))
+    pub(super) fn literal(&mut self, value: Value<f64>) -> Parts {
+        let scalar = value.ty().stored(L::REAL);
+        let words: Vec<u32> = value.words_of(L::REAL).collect();
+        let words: Vec<Operand> = (words.chunks(scalar.words() as usize))
+            .map(|words| Operand::Scalar(self.constant(L::load(scalar, words))))
             .collect();
         Parts::of(&words)
     }
@@ -109,7 +109,7 @@ impl Compiler<'_> {
                 table.name
             );
         };
-        let row_words = stride * table.ty.components() as u32;
+        let row_words = stride * table.ty.words_of(L::REAL);
         let data = (self.program.data.iter())
             .position(|&data| data == var)
             .expect("a data table");
@@ -131,10 +131,10 @@ impl Compiler<'_> {
         match self.places[var.0 as usize] {
             Place::Value(parts) => parts,
             Place::Registers { first, .. } => Parts::from_registers(first, count),
-            Place::Scalars(first) => Parts::from_slots(first, count),
+            Place::Scalars(first) => Parts::from_slots(first, count, 1),
             // A table of one value.
             Place::Table(table) => {
-                let first = Operand::Scalar(self.constant(0));
+                let first = Operand::Scalar(self.constant(L::ZERO));
                 self.table_element(table, first, ty)
             }
             Place::Nowhere | Place::Array { .. } => {
@@ -180,21 +180,16 @@ impl Compiler<'_> {
     }
 
     fn table_element(&mut self, table: u32, index: Operand, ty: Type) -> Parts {
-        let stride = ty.components() as u32;
+        let (stride, scalar) = (ty.words_of(L::REAL), ty.stored(L::REAL));
         let words: Vec<Operand> = (0..stride)
+            .step_by(scalar.words() as usize)
             .map(|part| {
-                let word = self.load(
-                    table,
-                    index,
-                    TableWord {
-                        stride,
-                        index: part,
-                    },
-                );
-                match ty {
-                    Type::Bool => self.apply(Plain::BoolOfInt, &[word]),
-                    _ => word,
-                }
+                let word = TableWord {
+                    stride,
+                    index: part,
+                    scalar,
+                };
+                self.load(table, index, word)
             })
             .collect();
         Parts::of(&words)
@@ -357,6 +352,17 @@ impl Compiler<'_> {
             _ => return operand,
         };
         self.apply(plain, &[operand])
+    }
+
+    fn bitcast(&mut self, to: Type, value: ExprId) -> Operand {
+        let mut operand = self.word(value);
+        if self.analysis.ty(value) == Type::F32 {
+            operand = self.apply(Plain::BitsOfFloat, &[operand]);
+        }
+        match (L::REAL, to) {
+            (RealType::F64, Type::F32) => self.apply(Plain::FloatOfBits, &[operand]),
+            _ => operand,
+        }
     }
 
     /// A random word of the step that the expression names, or of this one.

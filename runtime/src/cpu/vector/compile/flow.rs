@@ -6,12 +6,13 @@ use super::{
     stmt::{Frame, Kind},
 };
 use crate::cpu::vector::{
+    kernel::Lane,
     op::{Code, Fused, Plain},
     program::{Instruction, Register},
 };
 use sim_compiler::ir::{Block, ExprId, VarId};
 
-impl<'p> Compiler<'p> {
+impl<'p, L: Lane> Compiler<'p, L> {
     /// Skips to the end of a frame if no lane is left, after code that may have removed lanes.
     pub(super) fn go_on_if_any(&mut self) {
         let Some(here) = self.frames.iter().rposition(|frame| frame.mask.is_some()) else {
@@ -110,7 +111,7 @@ impl<'p> Compiler<'p> {
         self.nested(body);
         self.pop_frames(2);
         self.place_label(next);
-        let one = self.constant(1);
+        let one = self.constant(L::of_word(1));
         match self.places[index.0 as usize] {
             Place::Scalars(counter) => self.scalar_into(counter, Plain::AddI, &[counter, one]),
             Place::Registers { first: counter, .. } => {
@@ -148,7 +149,7 @@ impl<'p> Compiler<'p> {
         match self.mask() {
             Some(from) => self.push(Instruction::Copy { to, from }),
             None => {
-                let from = self.constant(u32::MAX);
+                let from = self.constant(L::TRUE);
                 self.spread(to, from);
             }
         }

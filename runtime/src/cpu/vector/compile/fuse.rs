@@ -2,6 +2,7 @@
 
 use super::{Compiler, Operand};
 use crate::cpu::vector::{
+    kernel::Lane,
     op::{Code, Finish, Fused, Plain, Term, Test},
     program::Register,
 };
@@ -46,7 +47,7 @@ pub(super) fn in_place(
     }
 }
 
-impl Compiler<'_> {
+impl<L: Lane> Compiler<'_, L> {
     /// `left op right` of floats, varying.
     pub(super) fn float_binary(&mut self, op: BinaryOp, left: ExprId, right: ExprId) -> Operand {
         let Some(term) = term(op) else {

@@ -8,6 +8,7 @@
 
 use super::{Compiler, Operand, Parts, Place, emit::Label};
 use crate::cpu::vector::{
+    kernel::Lane,
     op::{Code, Fused, Plain},
     program::{AgentArray, Instruction, Register},
 };
@@ -52,7 +53,7 @@ impl Frame {
     }
 }
 
-impl<'p> Compiler<'p> {
+impl<'p, L: Lane> Compiler<'p, L> {
     pub(super) fn block(&mut self, block: &'p Block) {
         for stmt in block {
             if self.too_large {
@@ -130,7 +131,7 @@ impl<'p> Compiler<'p> {
         let parts = match value {
             Some(value) => self.value(value),
             None => {
-                let zero = self.constant(0);
+                let zero = self.constant(L::ZERO);
                 Parts {
                     count,
                     ..Parts::one(Operand::Scalar(zero))

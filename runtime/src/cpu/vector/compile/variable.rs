@@ -1,16 +1,19 @@
 //! Variables: the locations of those that exist from the start, and their words in storage.
 
 use super::{Compiler, MOST_REGISTERS, NotCompiled, Operand, Parts, Place};
-use crate::cpu::vector::program::{Register, Stored, Table};
+use crate::cpu::vector::{
+    kernel::{Lane, Part},
+    program::{Register, Stored, Table},
+};
 use sim_compiler::ir::{self, Block, Len, Type, VarId, VarKind};
 
-impl Compiler<'_> {
+impl<L: Lane> Compiler<'_, L> {
     /// Assigns a location to every variable that exists from the start.
     pub(super) fn declare(&mut self) -> Result<(), NotCompiled> {
         let program = self.program;
         for (var, elements) in &program.constants {
             let words = (elements.iter())
-                .flat_map(|element| element.single().words())
+                .flat_map(|element| element.words_of(L::REAL))
                 .collect();
             self.places[var.0 as usize] = self.table(Table::Constant(words));
         }
@@ -19,7 +22,7 @@ impl Compiler<'_> {
             self.places[var.0 as usize] = match program[var].len {
                 Len::One => self.param(first, program[var].ty),
                 Len::Fixed(count) => {
-                    let count = count * program[var].ty.components() as u32;
+                    let count = count * program.words(program[var].ty);
                     self.table(Table::Uniform { first, count })
                 }
                 Len::Open { .. } => panic!("internal error: a param of open length"),
@@ -56,13 +59,16 @@ impl Compiler<'_> {
 
     /// A param is located in the uniform block itself.
     pub(super) fn param(&mut self, first: u32, ty: Type) -> Place {
-        if ty == Type::Bool {
-            self.bools.push(first);
+        let (count, scalar) = (ty.components(), ty.stored(L::REAL));
+        let stride = scalar.words();
+        if Part::all(scalar) != [Part::Word] {
+            let slots = (0..count as u32).map(|k| first + k * stride);
+            self.params.extend(slots.map(|slot| (slot, scalar)));
         }
-        Place::Value(Parts::from_slots(first, ty.components()))
+        Place::Value(Parts::from_slots(first, count, stride))
     }
 
-    /// The words per agent of a variable.
+    /// The registers of a variable.
     pub(super) fn words(&self, var: VarId) -> u32 {
         let var = &self.program[var];
         let count = match var.len {
@@ -138,13 +144,16 @@ impl Compiler<'_> {
             else {
                 continue;
             };
-            for k in 0..self.words(var) {
-                stored.push(Stored {
-                    word: self.program[var].word + k,
-                    register: first + k,
-                    is_bool: self.program[var].ty == Type::Bool,
-                });
-            }
+            let parts = Part::all(self.program[var].ty.stored(L::REAL));
+            let registers = first..first + self.words(var);
+            let each =
+                registers.flat_map(|register| parts.iter().map(move |&part| (register, part)));
+            let words = self.program[var].word..;
+            stored.extend(each.zip(words).map(|((register, part), word)| Stored {
+                word,
+                register,
+                part,
+            }));
         }
         stored
     }

@@ -3,6 +3,7 @@
 
 use super::{Compiler, Operand, Parts};
 use crate::cpu::vector::{
+    kernel::{Lane, Part},
     op::{Plain, Tree},
     program::{AgentArray, Instruction, Published, Register, Stream, World},
 };
@@ -38,7 +39,7 @@ impl World {
     }
 }
 
-impl Compiler<'_> {
+impl<L: Lane> Compiler<'_, L> {
     /// Registers for what draws.
     pub(super) fn stream(&mut self) -> Stream {
         Stream {
@@ -64,7 +65,7 @@ impl Compiler<'_> {
     /// The number of the agent's world.
     pub(super) fn world_number(&mut self) -> Operand {
         let number = Operand::Lanes(self.world().stream.number);
-        let bits = Operand::Scalar(self.constant(!FIRST_WORLD));
+        let bits = Operand::Scalar(self.constant(L::of_word(!FIRST_WORLD)));
         self.apply(Plain::And, &[number, bits])
     }
 
@@ -112,7 +113,8 @@ impl Compiler<'_> {
 
     /// Lets the part at hand read a variable of other agents; returns the first column of its words.
     fn publish(&mut self, var: VarId) -> u32 {
-        let stored = self.stored(&[var]);
+        let mut stored = self.stored(&[var]);
+        stored.retain(|word| word.part != Part::High);
         let column = *self.columns.entry(var).or_insert(self.column_count);
         self.column_count = self.column_count.max(column + stored.len() as u32);
         let reads = stored.iter().zip(column..).map(|(word, column)| Published {
@@ -139,7 +141,7 @@ impl Compiler<'_> {
 }
 
 /// The tree that combines values of a type.
-pub(super) fn tree(op: LaneOp, ty: Type) -> Tree {
+pub(super) fn tree<L: Lane>(op: LaneOp, ty: Type) -> Tree<L> {
     let pick = |float: Plain, signed: Plain, unsigned: Plain, ty| match ty {
         Type::F32 | Type::Vec2 | Type::Vec3 | Type::Vec4 => float,
         Type::I32 => signed,

@@ -4,7 +4,7 @@ use super::Machine;
 use crate::cpu::{
     Cancelled, Progress,
     vector::{
-        kernel::{Call, GROUP, Kernel},
+        kernel::{Call, GROUP, Kernel, Lane},
         program::{AgentArray, Instruction, Known, Register, Slot, TableWord, Target},
     },
 };
@@ -12,13 +12,13 @@ use crate::cpu::{
 /// Backward jumps between two checks for cancellation.
 const JUMPS: u32 = 64;
 
-impl Machine<'_> {
+impl<L: Lane> Machine<'_, L> {
     /// Runs the program from an instruction to the end of its part, or to the next [`Instruction::Across`],
     /// which it returns. `others` is what the agents of the group have published.
     pub(super) fn execute(
         &mut self,
         from: Target,
-        others: &[u32],
+        others: &[L],
     ) -> Result<Option<Target>, Cancelled> {
         let code = &self.program.code[..];
         let mut next = from as usize;
@@ -61,7 +61,7 @@ impl Machine<'_> {
                     next = *to as usize;
                 }
                 Instruction::JumpIfZero { slot, to } => {
-                    if self.scalars[*slot as usize] == 0 {
+                    if self.scalars[*slot as usize] == L::ZERO {
                         next = *to as usize;
                     }
                 }
@@ -85,7 +85,12 @@ impl Machine<'_> {
     }
 
     #[inline(always)]
-    pub(super) fn lanes(&mut self, kernel: Kernel, registers: &[Register; 5], slots: &[Slot; 4]) {
+    pub(super) fn lanes(
+        &mut self,
+        kernel: Kernel<L>,
+        registers: &[Register; 5],
+        slots: &[Slot; 4],
+    ) {
         let call = Call {
             scalars: &self.scalars,
             slots,
@@ -95,7 +100,7 @@ impl Machine<'_> {
     }
 
     /// Executes the instructions that are too rare for the inner loop.
-    fn rare(&mut self, instruction: &Instruction) {
+    fn rare(&mut self, instruction: &Instruction<L>) {
         match *instruction {
             Instruction::Copy { to, from } => {
                 let [to, from] = self.registers.two(to, from);
@@ -104,7 +109,7 @@ impl Machine<'_> {
             Instruction::Clear { first, count } => {
                 let range = first as usize..(first + count) as usize;
                 for register in &mut self.registers.0[range] {
-                    register.all_mut().fill(0);
+                    register.all_mut().fill(L::ZERO);
                 }
             }
             Instruction::LoadScalar {
@@ -114,7 +119,7 @@ impl Machine<'_> {
                 word,
             } => {
                 let table = self.tables[table as usize];
-                let index = self.scalars[index as usize] as i32;
+                let index = self.scalars[index as usize].word() as i32;
                 self.scalars[to as usize] = element(table, index, word);
             }
             Instruction::Gather {
@@ -126,7 +131,7 @@ impl Machine<'_> {
                 let table = self.tables[table as usize];
                 let [to, index] = self.registers.two(to, index);
                 for (to, &index) in to.all_mut().iter_mut().zip(&index.all()[..self.count]) {
-                    *to = element(table, index as i32, word);
+                    *to = element(table, index.word() as i32, word);
                 }
             }
             Instruction::First { to, from } => {
@@ -150,16 +155,16 @@ impl Machine<'_> {
     }
 
     /// Executes the instructions on arrays of the agents.
-    fn of_array(&mut self, instruction: &Instruction) {
+    fn of_array(&mut self, instruction: &Instruction<L>) {
         match *instruction {
             Instruction::Pick { to, array, index } => {
-                let from = array.register(self.scalars[index as usize]);
+                let from = array.register(self.scalars[index as usize].word());
                 let [to, from] = self.registers.two(to, from);
                 to.all_mut()[..self.count].copy_from_slice(&from.all()[..self.count]);
             }
             Instruction::PickLanes { to, array, index } => {
                 for lane in 0..self.count {
-                    let from = array.register(self.registers.0[index as usize].all()[lane]);
+                    let from = array.register(self.registers.0[index as usize].all()[lane].word());
                     let value = self.registers.0[from as usize].all()[lane];
                     self.registers.0[to as usize].all_mut()[lane] = value;
                 }
@@ -170,13 +175,13 @@ impl Machine<'_> {
                 from,
                 mask,
             } => {
-                let to = array.register(self.scalars[index as usize]);
+                let to = array.register(self.scalars[index as usize].word());
                 if mask == 0 && to != from {
                     let [to, from] = self.registers.two(to, from);
                     to.all_mut()[..self.count].copy_from_slice(&from.all()[..self.count]);
                 } else {
                     for lane in 0..self.count {
-                        if mask == 0 || self.registers.0[mask as usize].all()[lane] != 0 {
+                        if mask == 0 || self.registers.0[mask as usize].all()[lane] != L::ZERO {
                             let value = self.registers.0[from as usize].all()[lane];
                             self.registers.0[to as usize].all_mut()[lane] = value;
                         }
@@ -190,8 +195,9 @@ impl Machine<'_> {
                 mask,
             } => {
                 for lane in 0..self.count {
-                    if mask == 0 || self.registers.0[mask as usize].all()[lane] != 0 {
-                        let to = array.register(self.registers.0[index as usize].all()[lane]);
+                    if mask == 0 || self.registers.0[mask as usize].all()[lane] != L::ZERO {
+                        let to =
+                            array.register(self.registers.0[index as usize].all()[lane].word());
                         let value = self.registers.0[from as usize].all()[lane];
                         self.registers.0[to as usize].all_mut()[lane] = value;
                     }
@@ -205,7 +211,7 @@ impl Machine<'_> {
     /// clamped.
     fn of_other(
         &mut self,
-        others: &[u32],
+        others: &[L],
         to: Register,
         from: AgentArray,
         index: Register,
@@ -217,7 +223,7 @@ impl Machine<'_> {
         let clamped = |place: u32| (place as i32).clamp(0, last) as usize;
         let column = from.register(0) as usize * lanes;
         if member == 0 && index == 0 {
-            let place = column + clamped(self.scalars[slot as usize]);
+            let place = column + clamped(self.scalars[slot as usize].word());
             let to = &mut self.registers.0[to as usize].all_mut()[..self.count];
             let members = self.members as usize;
             let worlds = self.agents.div_ceil(members);
@@ -227,9 +233,9 @@ impl Machine<'_> {
             return;
         }
         for lane in 0..self.count {
-            let word = |register: Register| self.registers.0[register as usize].all()[lane];
+            let word = |register: Register| self.registers.0[register as usize].all()[lane].word();
             let place = match member {
-                0 => self.scalars[slot as usize],
+                0 => self.scalars[slot as usize].word(),
                 member => word(member),
             };
             let column = match index {
@@ -243,9 +249,9 @@ impl Machine<'_> {
 
     fn stop(&mut self, mask: Register) {
         let slot = Known::Step.slot(self.program.uniform_words);
-        let step = self.scalars[slot as usize];
+        let step = self.scalars[slot as usize].word();
         for lane in 0..self.count {
-            let mask = mask == 0 || self.registers.0[mask as usize].all()[lane] != 0;
+            let mask = mask == 0 || self.registers.0[mask as usize].all()[lane] != L::ZERO;
             let progress = &mut self.progress[usize::from(self.order[lane])];
             if mask && !progress.stopped {
                 *progress = Progress {
@@ -260,7 +266,7 @@ impl Machine<'_> {
     pub(super) fn any(&self, mask: Register) -> bool {
         let mask = &self.registers.0[mask as usize].all()[..self.count];
         mask.chunks(GROUP)
-            .any(|lanes| lanes.iter().fold(0, |any, lane| any | lane) != 0)
+            .any(|lanes| lanes.iter().fold(L::ZERO, |any, &lane| any | lane) != L::ZERO)
     }
 }
 
@@ -272,10 +278,10 @@ impl AgentArray {
     }
 }
 
-/// A word of an element. The index of an inactive lane can be out of bounds and is clamped.
-fn element(table: &[u32], index: i32, word: TableWord) -> u32 {
+/// A scalar of an element. The index of an inactive lane can be out of bounds and is clamped.
+fn element<L: Lane>(table: &[u32], index: i32, word: TableWord) -> L {
     let stride = word.stride as usize;
     let last = table.len() / stride - 1;
     let index = (index.max(0) as usize).min(last);
-    table[index * stride + word.index as usize]
+    L::load(word.scalar, &table[index * stride + word.index as usize..])
 }

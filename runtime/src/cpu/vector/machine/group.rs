@@ -11,7 +11,7 @@ use super::{Machine, Values};
 use crate::cpu::{
     Cancelled, Control, Progress,
     vector::{
-        kernel::LANES,
+        kernel::{LANES, Lane},
         op::Tree,
         program::{Instruction, Known, Phase, Program, Register, Stored, Target},
     },
@@ -26,41 +26,45 @@ const GATHER_EVERY: u32 = 8;
 const COUNT_EVERY: u32 = 256;
 
 /// Receives a group with a sample: the number of its sampling, and its own.
-pub type Take<'t> = dyn FnMut(&Group<'_>, usize, usize) + 't;
+pub type Take<'t, L> = dyn FnMut(&Group<'_, L>, usize, usize) + 't;
 
 /// Runs groups of agents of one launch, one after another.
-pub struct Group<'a> {
-    program: &'a Program,
+pub struct Group<'a, L = u32> {
+    program: &'a Program<L>,
     members: usize,
-    blocks: Vec<Machine<'a>>,
+    blocks: Vec<Machine<'a, L>>,
     /// The columns that the agents have published.
-    others: Vec<u32>,
+    others: Vec<L>,
     /// Work space for values that are combined.
-    parts: [Vec<u32>; 2],
+    parts: [Vec<L>; 2],
 }
 
-impl<'a> Group<'a> {
+impl<'a, L: Lane> Group<'a, L> {
     /// A machine for groups of so many blocks.
     pub fn new(
-        program: &'a Program,
+        program: &'a Program<L>,
         values: &Values<'a>,
         blocks: usize,
         control: &'a Control,
-    ) -> Group<'a> {
+    ) -> Group<'a, L> {
         let lanes = if program.joint { blocks * LANES } else { 0 };
         let machine = |_| Machine::new(program, values, control);
         Group {
             program,
             members: values.members as usize,
             blocks: (0..blocks).map(machine).collect(),
-            others: vec![0; program.columns as usize * lanes],
-            parts: [vec![0; lanes], vec![0; lanes]],
+            others: vec![L::ZERO; program.columns as usize * lanes],
+            parts: [vec![L::ZERO; lanes], vec![L::ZERO; lanes]],
         }
     }
 
     /// Bytes of a group of so many blocks.
-    pub fn bytes(program: &Program, blocks: usize) -> u64 {
-        let parts = if program.joint { 2 * 4 * LANES } else { 0 };
+    pub fn bytes(program: &Program<L>, blocks: usize) -> u64 {
+        let parts = if program.joint {
+            2 * size_of::<L>() * LANES
+        } else {
+            0
+        };
         blocks as u64 * (program.block_bytes() + parts as u64)
     }
 
@@ -74,7 +78,7 @@ impl<'a> Group<'a> {
     }
 
     /// Its blocks.
-    pub fn blocks(&self) -> &[Machine<'a>] {
+    pub fn blocks(&self) -> &[Machine<'a, L>] {
         &self.blocks
     }
 
@@ -108,7 +112,7 @@ impl<'a> Group<'a> {
         let lanes = block.registers.0[stored.register as usize].all()[..block.agents].iter();
         let firsts = lanes.step_by(self.members);
         for (place, &value) in words.iter_mut().step_by(stride).zip(firsts) {
-            *place = stored.of(value);
+            *place = value.part(stored.part);
         }
     }
 
@@ -144,7 +148,7 @@ impl<'a> Group<'a> {
     ///
     /// # Errors
     /// If the run was cancelled.
-    pub fn run(&mut self, steps: Range<u32>, take: &mut Take<'_>) -> Result<(), Cancelled> {
+    pub fn run(&mut self, steps: Range<u32>, take: &mut Take<'_, L>) -> Result<(), Cancelled> {
         let program = self.program;
         self.blocks[0].check_cancelled()?;
         if steps.start == 0 {
@@ -220,7 +224,7 @@ impl<'a> Group<'a> {
     }
 
     /// Takes the samples that are due after so many steps.
-    fn samples(&mut self, done: u32, take: &mut Take<'_>) -> Result<(), Cancelled> {
+    fn samples(&mut self, done: u32, take: &mut Take<'_, L>) -> Result<(), Cancelled> {
         let program = self.program;
         for (number, sample) in program.samples.iter().enumerate() {
             if done.is_multiple_of(sample.every) {
@@ -286,14 +290,14 @@ impl<'a> Group<'a> {
     }
 
     /// Stores what the agents of each world or unit have for a word, combined.
-    pub fn store_combined(&self, stored: &Stored, tree: Tree, words: &mut [u32], stride: usize) {
-        let mut parts: Vec<u32> = (self.blocks.iter())
+    pub fn store_combined(&self, stored: &Stored, tree: Tree<L>, words: &mut [u32], stride: usize) {
+        let mut parts: Vec<L> = (self.blocks.iter())
             .flat_map(|block| block.own(stored.register))
             .copied()
             .collect();
         let worlds = combine(tree, &mut parts, &mut Vec::new(), self.members);
         for (place, &value) in words.iter_mut().step_by(stride).zip(&parts[..worlds]) {
-            *place = stored.of(value);
+            *place = value.part(stored.part);
         }
     }
 
@@ -312,9 +316,14 @@ impl<'a> Group<'a> {
 
 /// Combines the words of each `members` agents, to the front of the words; returns how many there are then.
 /// In a program without worlds the last unit may have fewer agents.
-fn combine(tree: Tree, words: &mut Vec<u32>, space: &mut Vec<u32>, members: usize) -> usize {
+fn combine<L: Lane>(
+    tree: Tree<L>,
+    words: &mut Vec<L>,
+    space: &mut Vec<L>,
+    members: usize,
+) -> usize {
     let mut last = words.split_off(words.len() / members * members);
-    space.resize(words.len().max(last.len()), 0);
+    space.resize(words.len().max(last.len()), L::ZERO);
     let worlds = words.len() / members;
     if worlds > 0 {
         tree(words, space, members);
@@ -324,15 +333,15 @@ fn combine(tree: Tree, words: &mut Vec<u32>, space: &mut Vec<u32>, members: usiz
         return worlds;
     }
     let row = last.len();
-    space.resize(space.len().max(row), 0);
+    space.resize(space.len().max(row), L::ZERO);
     tree(&mut last, space, row);
     words.push(last[0]);
     worlds + 1
 }
 
-impl Machine<'_> {
+impl<L: Lane> Machine<'_, L> {
     /// What the agents of the block have in a register.
-    fn own(&self, register: Register) -> &[u32] {
+    fn own(&self, register: Register) -> &[L] {
         &self.registers.0[register as usize].all()[..self.agents]
     }
 
@@ -344,7 +353,7 @@ impl Machine<'_> {
         let alive = self.registers.0[alive as usize].all_mut();
         for (lane, &agent) in alive.iter_mut().zip(&self.order) {
             let stopped = self.progress[usize::from(agent)].stopped;
-            *lane = if stopped { 0 } else { u32::MAX };
+            *lane = if stopped { L::ZERO } else { L::TRUE };
         }
     }
 

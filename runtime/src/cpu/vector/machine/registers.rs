@@ -5,26 +5,23 @@
 //!   a machine always has a checked program and as many registers as it needs.
 //! * A call of a kernel requires the instruction set that the kernel was compiled for; `Program::check` has
 //!   verified that the processor has it.
-//!
-//! A register holds one scalar of 32 bits for each lane, whatever `Scalar::words` says of storage: scalars of
-//! another width would be widened here.
 
 use crate::cpu::vector::{
-    kernel::{Call, Kernel, Lanes, TwinKernel},
+    kernel::{Call, Kernel, Lane, Lanes, TwinKernel},
     program::Register,
 };
 
 /// The registers of a block.
-pub(super) struct Registers(pub(super) Vec<Lanes>);
+pub(super) struct Registers<L>(pub(super) Vec<Lanes<L>>);
 
-impl Registers {
+impl<L: Lane> Registers<L> {
     /// Runs a kernel.
     #[inline(always)]
     pub(super) fn kernel(
         &mut self,
-        kernel: Kernel,
+        kernel: Kernel<L>,
         &[to, a, b, c, e]: &[Register; 5],
-        call: &Call<'_>,
+        call: &Call<'_, L>,
     ) {
         debug_assert!(
             [to, a, b, c, e]
@@ -49,7 +46,7 @@ impl Registers {
     /// Runs a kernel with two destinations.
     pub(super) fn twin_kernel(
         &mut self,
-        kernel: TwinKernel,
+        kernel: TwinKernel<L>,
         registers: [Register; 3],
         count: usize,
     ) {
@@ -59,14 +56,14 @@ impl Registers {
     }
 
     /// Three different registers.
-    fn three(&mut self, registers: [Register; 3]) -> [&mut Lanes; 3] {
+    fn three(&mut self, registers: [Register; 3]) -> [&mut Lanes<L>; 3] {
         self.0
             .get_disjoint_mut(registers.map(|register| register as usize))
             .expect("three different registers")
     }
 
     /// Two different registers.
-    pub(super) fn two(&mut self, to: Register, from: Register) -> [&mut Lanes; 2] {
+    pub(super) fn two(&mut self, to: Register, from: Register) -> [&mut Lanes<L>; 2] {
         self.0
             .get_disjoint_mut([to as usize, from as usize])
             .expect("two different registers")

@@ -1,8 +1,11 @@
 //! Superinstructions: two or three operations in one loop, so that intermediate values stay in the
 //! processor's registers. They are compositions of the plain operations and round in the same way.
 
-use super::{Op, Word, choice, first, pairs, table as plain, three, two};
-use crate::cpu::vector::{isa::Isa, kernel::Kernel};
+use super::{Op, choice, first, pairs, table as plain, three, two};
+use crate::cpu::vector::{
+    isa::Isa,
+    kernel::{Kernel, Lane},
+};
 use sim_compiler::builtin::math::arithmetic::Fused as FusedOperations;
 use std::marker::PhantomData;
 
@@ -144,51 +147,57 @@ impl Fused {
     }
 
     /// See [`super::Code::kernel`].
-    pub(super) fn kernel(self, scalars: u8, isa: Isa) -> Option<Kernel> {
+    pub(super) fn kernel<L: Lane>(self, scalars: u8, isa: Isa) -> Option<Kernel<L>> {
         match self {
             Fused::Then(first, second) => no_division!(first, P => {
-                any_term!(second, Q => three::<Then<P, Q>>(scalars, isa))
+                any_term!(second, Q => three::<L, Then<P, Q>>(scalars, isa))
             }),
             Fused::From(outer, inner) => no_division!(inner, P => match outer {
-                Term::Sub => three::<From<plain::SubF, P>>(scalars, isa),
-                Term::Div => three::<From<plain::DivF, P>>(scalars, isa),
+                Term::Sub => three::<L, From<plain::SubF, P>>(scalars, isa),
+                Term::Div => three::<L, From<plain::DivF, P>>(scalars, isa),
                 Term::Add | Term::Mul => None,
             }),
             Fused::Both(left, right, between) => no_division!(left, P => {
                 no_division!(right, Q => {
-                    any_term!(between, R => pairs::<Both<P, Q, R>>(scalars, isa))
+                    any_term!(between, R => pairs::<L, Both<P, Q, R>>(scalars, isa))
                 })
             }),
             Fused::Choose(test) => match test {
-                Test::EqF => choice::<Choose<plain::EqF>>(scalars, isa),
-                Test::LtF => choice::<Choose<plain::LtF>>(scalars, isa),
-                Test::LeF => choice::<Choose<plain::LeF>>(scalars, isa),
-                Test::GtF => choice::<Choose<plain::GtF>>(scalars, isa),
-                Test::GeF => choice::<Choose<plain::GeF>>(scalars, isa),
-                Test::EqI => choice::<Choose<plain::EqI>>(scalars, isa),
-                Test::LtI => choice::<Choose<plain::LtI>>(scalars, isa),
-                Test::GtI => choice::<Choose<plain::GtI>>(scalars, isa),
+                Test::EqF => choice::<L, Choose<plain::EqF>>(scalars, isa),
+                Test::LtF => choice::<L, Choose<plain::LtF>>(scalars, isa),
+                Test::LeF => choice::<L, Choose<plain::LeF>>(scalars, isa),
+                Test::GtF => choice::<L, Choose<plain::GtF>>(scalars, isa),
+                Test::GeF => choice::<L, Choose<plain::GeF>>(scalars, isa),
+                Test::EqI => choice::<L, Choose<plain::EqI>>(scalars, isa),
+                Test::LtI => choice::<L, Choose<plain::LtI>>(scalars, isa),
+                Test::GtI => choice::<L, Choose<plain::GtI>>(scalars, isa),
             },
             Fused::Finish(finish, term) => match finish {
-                Finish::Abs => finished::<plain::AbsF>(term, scalars, isa),
-                Finish::Neg => finished::<plain::NegF>(term, scalars, isa),
-                Finish::Sqrt => finished::<plain::Sqrt>(term, scalars, isa),
-                Finish::Tanh => finished::<plain::Tanh>(term, scalars, isa),
-                Finish::Sigmoid => finished::<plain::Sigmoid>(term, scalars, isa),
-                Finish::Exp => finished::<plain::Exp>(term, scalars, isa),
+                Finish::Abs => finished::<L, plain::AbsF>(term, scalars, isa),
+                Finish::Neg => finished::<L, plain::NegF>(term, scalars, isa),
+                Finish::Sqrt => finished::<L, plain::Sqrt>(term, scalars, isa),
+                Finish::Tanh => finished::<L, plain::Tanh>(term, scalars, isa),
+                Finish::Sigmoid => finished::<L, plain::Sigmoid>(term, scalars, isa),
+                Finish::Exp => finished::<L, plain::Exp>(term, scalars, isa),
             },
-            Fused::Update(term) => any_term!(term, P => first::<Update<P>>(scalars, isa)),
-            Fused::Keep => first::<Update<plain::And>>(scalars, isa),
-            Fused::Drop => first::<Update<plain::AndNot>>(scalars, isa),
-            Fused::Accumulate => two::<Accumulate>(scalars, isa),
-            Fused::Deduct => two::<Deduct>(scalars, isa),
-            Fused::AccumulateTwo => pairs::<AccumulateTwo>(scalars, isa),
+            Fused::Update(term) => any_term!(term, P => first::<L, Update<P>>(scalars, isa)),
+            Fused::Keep => first::<L, Update<plain::And>>(scalars, isa),
+            Fused::Drop => first::<L, Update<plain::AndNot>>(scalars, isa),
+            Fused::Accumulate => two::<L, WithProduct<plain::AddF>>(scalars, isa),
+            Fused::Deduct => two::<L, WithProduct<plain::SubF>>(scalars, isa),
+            Fused::AccumulateTwo => pairs::<L, AccumulateTwo>(scalars, isa),
         }
     }
 }
 
-fn finished<F: Op>(term: Term, scalars: u8, isa: Isa) -> Option<Kernel> {
-    no_division!(term, P => two::<Finished<F, P>>(scalars, isa))
+fn finished<L: Lane, F: Op>(term: Term, scalars: u8, isa: Isa) -> Option<Kernel<L>> {
+    no_division!(term, P => two::<L, Finished<F, P>>(scalars, isa))
+}
+
+/// `a O b`
+#[inline(always)]
+fn joined<O: Op, L: Lane, F: FusedOperations>(a: L, b: L) -> L {
+    O::apply::<L, F>(L::ZERO, a, b, L::ZERO, L::ZERO)
 }
 
 /// `(a P b) Q c`
@@ -196,8 +205,8 @@ struct Then<P, Q>(PhantomData<(P, Q)>);
 
 impl<P: Op, Q: Op> Op for Then<P, Q> {
     #[inline(always)]
-    fn apply<F: FusedOperations>(_: u32, a: u32, b: u32, c: u32, _: u32) -> u32 {
-        Q::apply::<F>(0, P::apply::<F>(0, a, b, 0, 0), c, 0, 0)
+    fn apply<L: Lane, F: FusedOperations>(_: L, a: L, b: L, c: L, _: L) -> L {
+        joined::<Q, L, F>(joined::<P, L, F>(a, b), c)
     }
 }
 
@@ -206,8 +215,8 @@ struct From<Q, P>(PhantomData<(Q, P)>);
 
 impl<Q: Op, P: Op> Op for From<Q, P> {
     #[inline(always)]
-    fn apply<F: FusedOperations>(_: u32, a: u32, b: u32, c: u32, _: u32) -> u32 {
-        Q::apply::<F>(0, c, P::apply::<F>(0, a, b, 0, 0), 0, 0)
+    fn apply<L: Lane, F: FusedOperations>(_: L, a: L, b: L, c: L, _: L) -> L {
+        joined::<Q, L, F>(c, joined::<P, L, F>(a, b))
     }
 }
 
@@ -216,14 +225,8 @@ struct Both<P, Q, R>(PhantomData<(P, Q, R)>);
 
 impl<P: Op, Q: Op, R: Op> Op for Both<P, Q, R> {
     #[inline(always)]
-    fn apply<F: FusedOperations>(_: u32, a: u32, b: u32, c: u32, e: u32) -> u32 {
-        R::apply::<F>(
-            0,
-            P::apply::<F>(0, a, b, 0, 0),
-            Q::apply::<F>(0, c, e, 0, 0),
-            0,
-            0,
-        )
+    fn apply<L: Lane, F: FusedOperations>(_: L, a: L, b: L, c: L, e: L) -> L {
+        joined::<R, L, F>(joined::<P, L, F>(a, b), joined::<Q, L, F>(c, e))
     }
 }
 
@@ -232,8 +235,8 @@ struct Choose<T>(PhantomData<T>);
 
 impl<T: Op> Op for Choose<T> {
     #[inline(always)]
-    fn apply<F: FusedOperations>(_: u32, a: u32, b: u32, c: u32, e: u32) -> u32 {
-        if bool::of(T::apply::<F>(0, a, b, 0, 0)) {
+    fn apply<L: Lane, F: FusedOperations>(_: L, a: L, b: L, c: L, e: L) -> L {
+        if joined::<T, L, F>(a, b).is_true() {
             c
         } else {
             e
@@ -246,8 +249,8 @@ struct Finished<Q, P>(PhantomData<(Q, P)>);
 
 impl<Q: Op, P: Op> Op for Finished<Q, P> {
     #[inline(always)]
-    fn apply<F: FusedOperations>(_: u32, a: u32, b: u32, _: u32, _: u32) -> u32 {
-        Q::apply::<F>(0, P::apply::<F>(0, a, b, 0, 0), 0, 0, 0)
+    fn apply<L: Lane, F: FusedOperations>(_: L, a: L, b: L, _: L, _: L) -> L {
+        joined::<Q, L, F>(joined::<P, L, F>(a, b), L::ZERO)
     }
 }
 
@@ -256,26 +259,18 @@ struct Update<P>(PhantomData<P>);
 
 impl<P: Op> Op for Update<P> {
     #[inline(always)]
-    fn apply<F: FusedOperations>(d: u32, a: u32, _: u32, _: u32, _: u32) -> u32 {
-        P::apply::<F>(0, d, a, 0, 0)
+    fn apply<L: Lane, F: FusedOperations>(d: L, a: L, _: L, _: L, _: L) -> L {
+        joined::<P, L, F>(d, a)
     }
 }
 
-struct Accumulate;
+/// `d P (a * b)`
+struct WithProduct<P>(PhantomData<P>);
 
-impl Op for Accumulate {
+impl<P: Op> Op for WithProduct<P> {
     #[inline(always)]
-    fn apply<F: FusedOperations>(d: u32, a: u32, b: u32, _: u32, _: u32) -> u32 {
-        (f32::of(d) + f32::of(a) * f32::of(b)).word()
-    }
-}
-
-struct Deduct;
-
-impl Op for Deduct {
-    #[inline(always)]
-    fn apply<F: FusedOperations>(d: u32, a: u32, b: u32, _: u32, _: u32) -> u32 {
-        (f32::of(d) - f32::of(a) * f32::of(b)).word()
+    fn apply<L: Lane, F: FusedOperations>(d: L, a: L, b: L, _: L, _: L) -> L {
+        joined::<P, L, F>(d, joined::<plain::MulF, L, F>(a, b))
     }
 }
 
@@ -283,7 +278,8 @@ struct AccumulateTwo;
 
 impl Op for AccumulateTwo {
     #[inline(always)]
-    fn apply<F: FusedOperations>(d: u32, a: u32, b: u32, c: u32, e: u32) -> u32 {
-        (f32::of(d) + f32::of(a) * f32::of(b) + f32::of(c) * f32::of(e)).word()
+    fn apply<L: Lane, F: FusedOperations>(d: L, a: L, b: L, c: L, e: L) -> L {
+        let one = joined::<plain::AddF, L, F>(d, joined::<plain::MulF, L, F>(a, b));
+        joined::<plain::AddF, L, F>(one, joined::<plain::MulF, L, F>(c, e))
     }
 }

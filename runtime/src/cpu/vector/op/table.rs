@@ -2,27 +2,84 @@
 //! own, each with its scalar function and its kernels.
 
 use super::{Op, Scalar, Word, first, last_two, one, philox, right, seeds, third, three, two};
-use crate::cpu::vector::{isa::Isa, kernel::Kernel};
+use crate::cpu::vector::{
+    isa::Isa,
+    kernel::{Kernel, Lane, Meaning},
+};
 use sim_compiler::{
     builtin::{
         BuiltinId,
         math::{
             self,
             arithmetic::{self, Fused, Single},
-            bits, operator,
+            bits, double, operator,
         },
+        real::Real,
         table,
     },
     ir::Type,
     random,
 };
 
-/// Declares operations. Each line has the kernels (`one`, `two`, …, see [`super`]), the name, the operands
-/// with their types, and the value, in which `F` says how to fuse. The second list names operations that are
-/// written out below, with the number of their operands.
+/// The last of one or two expressions.
+macro_rules! last {
+    ($only:expr) => {
+        $only
+    };
+    ($first:expr, $last:expr) => {
+        $last
+    };
+}
+
+/// Declares functions of operands with their types. Where floats are `f32`, the value is the first one, the
+/// floats' type is `R`, and that of all bits of a lane is `W`; where they are `f64`, the value is the second
+/// one, if there are two. `F` says how to fuse.
+macro_rules! meanings {
+    ($($name:ident($($arg:ident: $ty:ty),+) = $single:expr $(, $double:expr)?;)+) => {
+        $(pub(super) struct $name;
+        impl Meaning for $name {
+            #[inline(always)]
+            fn single<F: Fused>(operands: [u32; 4]) -> u32 {
+                #[allow(dead_code)]
+                type R = f32;
+                #[allow(dead_code)]
+                type W = u32;
+                let mut next = 0;
+                $(
+                    let $arg = <$ty as Word<u32>>::of(operands[next]);
+                    next += 1;
+                )+
+                let _ = next;
+                Word::<u32>::lane($single)
+            }
+
+            #[inline(always)]
+            fn double<F: Fused>(operands: [u64; 4]) -> u64 {
+                #[allow(dead_code)]
+                type R = f64;
+                #[allow(dead_code)]
+                type W = u64;
+                let mut next = 0;
+                $(
+                    let $arg = <$ty as Word<u64>>::of(operands[next]);
+                    next += 1;
+                )+
+                let _ = next;
+                Word::<u64>::lane(last!($single $(, $double)?))
+            }
+        })+
+    };
+}
+
+/// Declares operations. Each line has the kernels (`one`, `two`, …, see [`super`]) and a function, see
+/// [`meanings`]. The second list names operations that are written out below, with the number of their
+/// operands.
 macro_rules! operations {
     (
-        { $($kernels:ident $name:ident($($arg:ident: $ty:ty),+) = $value:expr;)+ }
+        {
+            $($kernels:ident $name:ident($($arg:ident: $ty:ty),+)
+                = $single:expr $(, $double:expr)?;)+
+        }
         { $($also_kernels:ident $also:ident $also_arity:literal;)+ }
     ) => {
         /// The operations of the language, by name.
@@ -33,18 +90,14 @@ macro_rules! operations {
             $($also,)+
         }
 
-        $(pub(super) struct $name;
-        impl Op for $name {
+        meanings! {
+            $($name($($arg: $ty),+) = $single $(, $double)?;)+
+        }
+
+        $(impl Op for $name {
             #[inline(always)]
-            fn apply<F: Fused>(_: u32, a: u32, b: u32, c: u32, e: u32) -> u32 {
-                let operands = [a, b, c, e];
-                let mut next = 0;
-                $(
-                    let $arg = <$ty as Word>::of(operands[next]);
-                    next += 1;
-                )+
-                let _ = next;
-                Word::word($value)
+            fn apply<L: Lane, F: Fused>(_: L, a: L, b: L, c: L, e: L) -> L {
+                L::apply::<Self, F>([a, b, c, e])
             }
         })+
 
@@ -58,47 +111,47 @@ macro_rules! operations {
             }
 
             /// The scalar function.
-            pub fn scalar(self) -> Scalar {
+            pub fn scalar<L: Lane>(self) -> Scalar<L> {
                 match self {
-                    $(Plain::$name => scalar::<$name>,)+
-                    $(Plain::$also => scalar::<$also>,)+
+                    $(Plain::$name => scalar::<L, $name>,)+
+                    $(Plain::$also => scalar::<L, $also>,)+
                 }
             }
 
             /// See [`super::Code::kernel`].
-            pub(super) fn kernel(self, scalars: u8, isa: Isa) -> Option<Kernel> {
+            pub(super) fn kernel<L: Lane>(self, scalars: u8, isa: Isa) -> Option<Kernel<L>> {
                 match self {
-                    $(Plain::$name => $kernels::<$name>(scalars, isa),)+
-                    $(Plain::$also => $also_kernels::<$also>(scalars, isa),)+
+                    $(Plain::$name => $kernels::<L, $name>(scalars, isa),)+
+                    $(Plain::$also => $also_kernels::<L, $also>(scalars, isa),)+
                 }
             }
         }
     };
 }
 
-fn scalar<O: Op>([a, b, c, e]: [u32; 4]) -> u32 {
+fn scalar<L: Lane, O: Op>([a, b, c, e]: [L; 4]) -> L {
     if O::HAS_RARE && O::is_rare(a) {
         O::apply_rare(a)
     } else {
-        O::apply::<Single>(0, a, b, c, e)
+        O::apply::<L, Single>(L::ZERO, a, b, c, e)
     }
 }
 
 operations! {{
     // Floats.
-    two AddF(a: f32, b: f32) = a + b;
-    two SubF(a: f32, b: f32) = a - b;
-    two MulF(a: f32, b: f32) = a * b;
-    two DivF(a: f32, b: f32) = a / b;
-    two RemF(a: f32, b: f32) = operator::remainder(a, b);
-    one NegF(a: f32) = -a;
-    first Same(a: u32) = a;
-    right EqF(a: f32, b: f32) = a == b;
-    right NeF(a: f32, b: f32) = a != b;
-    right LtF(a: f32, b: f32) = a < b;
-    right LeF(a: f32, b: f32) = a <= b;
-    right GtF(a: f32, b: f32) = a > b;
-    right GeF(a: f32, b: f32) = a >= b;
+    two AddF(a: R, b: R) = a + b;
+    two SubF(a: R, b: R) = a - b;
+    two MulF(a: R, b: R) = a * b;
+    two DivF(a: R, b: R) = a / b;
+    two RemF(a: R, b: R) = a.remainder(b);
+    one NegF(a: R) = -a;
+    first Same(a: W) = a;
+    right EqF(a: R, b: R) = a == b;
+    right NeF(a: R, b: R) = a != b;
+    right LtF(a: R, b: R) = a < b;
+    right LeF(a: R, b: R) = a <= b;
+    right GtF(a: R, b: R) = a > b;
+    right GeF(a: R, b: R) = a >= b;
     // Signed integers; those that do not depend on the sign are also used for unsigned ones.
     two AddI(a: i32, b: i32) = a.wrapping_add(b);
     two SubI(a: i32, b: i32) = a.wrapping_sub(b);
@@ -122,79 +175,80 @@ operations! {{
     right ShiftRightI(a: i32, b: u32) = operator::shift_right_i32(a, b);
     right ShiftRightU(a: u32, b: u32) = operator::shift_right(a, b);
     // Bits, also of `bool`s.
-    right And(a: u32, b: u32) = a & b;
-    right AndNot(a: u32, b: u32) = a & !b;
-    right Or(a: u32, b: u32) = a | b;
-    right Xor(a: u32, b: u32) = a ^ b;
-    one Not(a: u32) = !a;
+    right And(a: W, b: W) = a & b;
+    right AndNot(a: W, b: W) = a & !b;
+    right Or(a: W, b: W) = a | b;
+    right Xor(a: W, b: W) = a ^ b;
+    one Not(a: W) = !a;
     // Conversions.
-    one FloatOfI(a: i32) = operator::i32_to_f32(a);
-    one FloatOfU(a: u32) = operator::u32_to_f32(a);
-    one FloatOfBool(a: bool) = operator::bool_to_f32(a);
-    one IOfFloat(a: f32) = operator::f32_to_i32(a);
-    one UOfFloat(a: f32) = operator::f32_to_u32(a);
+    one FloatOfI(a: i32) = R::from_i32(a);
+    one FloatOfU(a: u32) = R::from_u32(a);
+    one FloatOfBool(a: bool) = if a { 1.0 } else { 0.0 };
+    one IOfFloat(a: R) = a.to_i32();
+    one UOfFloat(a: R) = a.to_u32();
     one IntOfBool(a: bool) = u32::from(a);
-    one BoolOfFloat(a: f32) = operator::f32_to_bool(a);
+    one BoolOfFloat(a: R) = a != R::ZERO;
     one BoolOfInt(a: u32) = a != 0;
-    one BitsOfFloat(a: f32) = operator::f32_to_bits(a);
+    one BitsOfFloat(a: R) = operator::f32_to_bits(a.to_f32());
+    one FloatOfBits(a: u32) = R::from_f32(f32::from_bits(a));
     // Selections.
-    three Select(a: bool, b: u32, c: u32) = if a { b } else { c };
+    three Select(a: bool, b: W, c: W) = if a { b } else { c };
     // Builtins: arithmetic.
-    one AbsF(a: f32) = arithmetic::abs(a);
+    one AbsF(a: R) = a.abs();
     one AbsI(a: i32) = arithmetic::abs_i32(a);
-    one Ceil(a: f32) = arithmetic::ceil(a);
-    three ClampF(a: f32, b: f32, c: f32) = arithmetic::clamp(a, b, c);
+    one Ceil(a: R) = a.ceil();
+    three ClampF(a: R, b: R, c: R) = Real::min(Real::max(a, b), c);
     three ClampI(a: i32, b: i32, c: i32) = arithmetic::clamp_i32(a, b, c);
     three ClampU(a: u32, b: u32, c: u32) = arithmetic::clamp_u32(a, b, c);
-    one Floor(a: f32) = arithmetic::floor(a);
-    three Fma(a: f32, b: f32, c: f32) = F::fma(a, b, c);
-    one Fract(a: f32) = arithmetic::fract(a);
-    right Ldexp(a: f32, b: i32) = arithmetic::ldexp(a, b);
-    two MaxF(a: f32, b: f32) = arithmetic::max(a, b);
+    one Floor(a: R) = a.floor();
+    three Fma(a: R, b: R, c: R) = F::fma(a, b, c), double::fma(a, b, c);
+    one Fract(a: R) = a - a.floor();
+    right Ldexp(a: R, b: i32) = arithmetic::ldexp(a, b), double::ldexp(a, b);
+    two MaxF(a: R, b: R) = Real::max(a, b);
     two MaxI(a: i32, b: i32) = arithmetic::max_i32(a, b);
     two MaxU(a: u32, b: u32) = arithmetic::max_u32(a, b);
-    two MinF(a: f32, b: f32) = arithmetic::min(a, b);
+    two MinF(a: R, b: R) = Real::min(a, b);
     two MinI(a: i32, b: i32) = arithmetic::min_i32(a, b);
     two MinU(a: u32, b: u32) = arithmetic::min_u32(a, b);
-    three Mix(a: f32, b: f32, c: f32) = arithmetic::mix(a, b, c);
-    one Round(a: f32) = arithmetic::round(a);
-    one Saturate(a: f32) = arithmetic::saturate(a);
-    one SignF(a: f32) = arithmetic::sign(a);
+    three Mix(a: R, b: R, c: R) = arithmetic::mix(a, b, c), double::mix(a, b, c);
+    one Round(a: R) = a.round_ties_even();
+    one Saturate(a: R) = arithmetic::saturate(a), double::saturate(a);
+    one SignF(a: R) = Real::sign(a);
     one SignI(a: i32) = arithmetic::sign_i32(a);
-    three Smoothstep(a: f32, b: f32, c: f32) = arithmetic::smoothstep(a, b, c);
-    two Step(a: f32, b: f32) = arithmetic::step(a, b);
-    one Trunc(a: f32) = arithmetic::trunc(a);
+    three Smoothstep(a: R, b: R, c: R) = arithmetic::smoothstep(a, b, c), double::smoothstep(a, b, c);
+    two Step(a: R, b: R) = arithmetic::step(a, b), double::step(a, b);
+    one Trunc(a: R) = a.trunc();
     // Builtins: powers and logarithms.
-    one Exp(a: f32) = math::exp_by::<F>(a);
-    one Exp2(a: f32) = math::exp2(a);
-    one InverseSqrt(a: f32) = arithmetic::inverse_sqrt_by::<F>(a);
-    one Log(a: f32) = math::log_by::<F>(a);
-    one Log2(a: f32) = math::log2(a);
-    two Pow(a: f32, b: f32) = math::pow(a, b);
-    one Sqrt(a: f32) = arithmetic::sqrt(a);
+    one Exp(a: R) = math::exp_by::<F>(a), double::exp(a);
+    one Exp2(a: R) = math::exp2(a), double::exp2(a);
+    one InverseSqrt(a: R) = arithmetic::inverse_sqrt_by::<F>(a), double::inverse_sqrt(a);
+    one Log(a: R) = math::log_by::<F>(a), double::log(a);
+    one Log2(a: R) = math::log2(a), double::log2(a);
+    two Pow(a: R, b: R) = math::pow(a, b), double::pow(a, b);
+    one Sqrt(a: R) = a.sqrt();
     // Builtins: trigonometry.
-    one Acos(a: f32) = math::acos(a);
-    one Acosh(a: f32) = math::acosh(a);
-    one Asin(a: f32) = math::asin(a);
-    one Asinh(a: f32) = math::asinh(a);
-    one Atan(a: f32) = math::atan(a);
-    right Atan2(a: f32, b: f32) = math::atan2(a, b);
-    one Atanh(a: f32) = math::atanh(a);
-    one Cosh(a: f32) = math::cosh(a);
-    one Degrees(a: f32) = arithmetic::degrees(a);
-    one Radians(a: f32) = arithmetic::radians(a);
-    one Sinh(a: f32) = math::sinh(a);
-    one Tanh(a: f32) = math::tanh_by::<F>(a);
+    one Acos(a: R) = math::acos(a), double::acos(a);
+    one Acosh(a: R) = math::acosh(a), double::acosh(a);
+    one Asin(a: R) = math::asin(a), double::asin(a);
+    one Asinh(a: R) = math::asinh(a), double::asinh(a);
+    one Atan(a: R) = math::atan(a), double::atan(a);
+    right Atan2(a: R, b: R) = math::atan2(a, b), double::atan2(a, b);
+    one Atanh(a: R) = math::atanh(a), double::atanh(a);
+    one Cosh(a: R) = math::cosh(a), double::cosh(a);
+    one Degrees(a: R) = arithmetic::degrees(a), double::degrees(a);
+    one Radians(a: R) = arithmetic::radians(a), double::radians(a);
+    one Sinh(a: R) = math::sinh(a), double::sinh(a);
+    one Tanh(a: R) = math::tanh_by::<F>(a), double::tanh(a);
     // Builtins: activation functions.
-    one Erf(a: f32) = math::erf(a);
-    one Erfc(a: f32) = math::erfc(a);
-    one Gamma(a: f32) = math::gamma(a);
-    one Lgamma(a: f32) = math::lgamma(a);
-    one NormalCdf(a: f32) = math::normal_cdf(a);
-    one NormalQuantile(a: f32) = math::normal_quantile(a);
-    one Relu(a: f32) = arithmetic::relu(a);
-    one Sigmoid(a: f32) = math::sigmoid_by::<F>(a);
-    one Softplus(a: f32) = math::softplus(a);
+    one Erf(a: R) = math::erf(a), double::erf(a);
+    one Erfc(a: R) = math::erfc(a), double::erfc(a);
+    one Gamma(a: R) = math::gamma(a), double::gamma(a);
+    one Lgamma(a: R) = math::lgamma(a), double::lgamma(a);
+    one NormalCdf(a: R) = math::normal_cdf(a), double::normal_cdf(a);
+    one NormalQuantile(a: R) = math::normal_quantile(a), double::normal_quantile(a);
+    one Relu(a: R) = arithmetic::relu(a), double::relu(a);
+    one Sigmoid(a: R) = math::sigmoid_by::<F>(a), double::sigmoid(a);
+    one Softplus(a: R) = math::softplus(a), double::softplus(a);
     // Builtins: bits.
     one CountLeadingZeros(a: u32) = bits::count_leading_zeros(a);
     one CountOneBits(a: u32) = bits::count_one_bits(a);
@@ -207,18 +261,21 @@ operations! {{
     two MulHigh(a: u32, b: u32) = bits::mul_high(a, b);
     one ReverseBits(a: u32) = bits::reverse_bits(a);
     // Builtins: numbers of random words.
-    one Unit(a: u32) = random::unit(a);
-    one ExponentialFrom(a: u32) = math::exponential_from_by::<F>(a);
-    right NormalFrom(a: u32, b: u32) = math::normal_from_by::<F>(a, b);
+    one Unit(a: u32) = random::unit(a), double::unit(a);
+    one ExponentialFrom(a: u32) = math::exponential_from_by::<F>(a), double::exponential_from(a);
+    right NormalFrom(a: u32, b: u32) = math::normal_from_by::<F>(a, b), double::normal_from(a, b);
     // Random words of the default generator: the two words of an agent's key, of a step's, and a draw.
     seeds AgentKey0(a: u32, b: u32, c: u32) = random::keyed_hash::agent_key([b, c], a)[0];
     seeds AgentKey1(a: u32, b: u32, c: u32) = random::keyed_hash::agent_key([b, c], a)[1];
     third StepKey0(a: u32, b: u32, c: u32) = random::keyed_hash::step_key([a, b], c)[0];
     third StepKey1(a: u32, b: u32, c: u32) = random::keyed_hash::step_key([a, b], c)[1];
     third Draw(a: u32, b: u32, c: u32) = random::keyed_hash::word([a, b], c);
-    third DrawUnit(a: u32, b: u32, c: u32) = random::unit(random::keyed_hash::word([a, b], c));
+    third DrawUnit(a: u32, b: u32, c: u32)
+        = random::unit(random::keyed_hash::word([a, b], c)),
+        double::unit(random::keyed_hash::word([a, b], c));
     last_two DrawNormal(a: u32, b: u32, c: u32, e: u32)
-        = math::normal_from_by::<F>(random::keyed_hash::word([a, b], c), random::keyed_hash::word([a, b], e));
+        = math::normal_from_by::<F>(random::keyed_hash::word([a, b], c), random::keyed_hash::word([a, b], e)),
+        double::normal_from(random::keyed_hash::word([a, b], c), random::keyed_hash::word([a, b], e));
 } {
     one Sin 1;
     one Cos 1;
@@ -331,37 +388,47 @@ pub struct Cos;
 pub(super) struct Tan;
 
 macro_rules! with_long_way {
-    ($name:ident, $short:expr, $long:path) => {
+    ($name:ident, $short:ident, $whole:ident) => {
         impl Op for $name {
             const HAS_RARE: bool = true;
 
             #[inline(always)]
-            fn apply<F: Fused>(_: u32, a: u32, _: u32, _: u32, _: u32) -> u32 {
-                ($short)(f32::of(a)).word()
+            fn apply<L: Lane, F: Fused>(_: L, a: L, _: L, _: L, _: L) -> L {
+                L::apply::<$short, F>([a; 4])
             }
 
             #[inline(always)]
-            fn is_rare(a: u32) -> bool {
-                math::needs_wide_reduction(f32::of(a))
+            fn is_rare<L: Lane>(a: L) -> bool {
+                L::apply::<IsLarge, Single>([a; 4]).is_true()
             }
 
-            fn apply_rare(a: u32) -> u32 {
-                $long(f32::of(a)).word()
+            fn apply_rare<L: Lane>(a: L) -> L {
+                L::apply::<$whole, Single>([a; 4])
             }
         }
     };
 }
 
-with_long_way!(Sin, math::sin_fast_by::<F>, math::sin);
-with_long_way!(Cos, math::cos_fast_by::<F>, math::cos);
-with_long_way!(Tan, math::tan_fast, math::tan);
+meanings! {
+    IsLarge(a: R) = math::needs_wide_reduction(a), double::needs_wide_reduction(a);
+    ShortSin(a: R) = math::sin_fast_by::<F>(a), double::sin_fast(a);
+    WholeSin(a: R) = math::sin(a), double::sin(a);
+    ShortCos(a: R) = math::cos_fast_by::<F>(a), double::cos_fast(a);
+    WholeCos(a: R) = math::cos(a), double::cos(a);
+    ShortTan(a: R) = math::tan_fast(a), double::tan(a);
+    WholeTan(a: R) = math::tan(a), double::tan(a);
+}
+
+with_long_way!(Sin, ShortSin, WholeSin);
+with_long_way!(Cos, ShortCos, WholeCos);
+with_long_way!(Tan, ShortTan, WholeTan);
 
 /// The second operand if the first is true, otherwise the old destination.
 pub(super) struct Blend;
 
 impl Op for Blend {
     #[inline(always)]
-    fn apply<F: Fused>(d: u32, a: u32, b: u32, _: u32, _: u32) -> u32 {
+    fn apply<L: Lane, F: Fused>(d: L, a: L, b: L, _: L, _: L) -> L {
         // By bit operations, since a condition would become a conditional store.
         d ^ ((d ^ b) & a)
     }
@@ -373,7 +440,8 @@ pub(super) struct Philox;
 
 impl Op for Philox {
     #[inline(always)]
-    fn apply<F: Fused>(d: u32, a: u32, b: u32, c: u32, e: u32) -> u32 {
-        random::philox::word([b, c, a, d], e)
+    fn apply<L: Lane, F: Fused>(d: L, a: L, b: L, c: L, e: L) -> L {
+        let [d, a, b, c, e] = [d, a, b, c, e].map(L::word);
+        L::of_word(random::philox::word([b, c, a, d], e))
     }
 }

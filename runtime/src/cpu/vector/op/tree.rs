@@ -2,34 +2,36 @@
 //! the results likewise.
 
 use super::{Op, Plain, table as plain};
+use crate::cpu::vector::kernel::Lane;
 use sim_compiler::builtin::math::arithmetic::Lanes;
 
 /// Combines the words of rows of equal length, which fill `words`, and leaves one word per row at its front.
 /// The second list is work space of the same length.
-pub type Tree = fn(words: &mut Vec<u32>, space: &mut Vec<u32>, row: usize);
+pub type Tree<L> = fn(words: &mut Vec<L>, space: &mut Vec<L>, row: usize);
 
 impl Plain {
     /// The tree of an operation of two operands, if values may be combined by it.
-    pub(in crate::cpu::vector) fn tree(self) -> Option<Tree> {
+    pub(in crate::cpu::vector) fn tree<L: Lane>(self) -> Option<Tree<L>> {
         Some(match self {
-            Plain::AddF => combine::<plain::AddF>,
-            Plain::AddI => combine::<plain::AddI>,
-            Plain::MulF => combine::<plain::MulF>,
-            Plain::MulI => combine::<plain::MulI>,
-            Plain::MinF => combine::<plain::MinF>,
-            Plain::MinI => combine::<plain::MinI>,
-            Plain::MinU => combine::<plain::MinU>,
-            Plain::MaxF => combine::<plain::MaxF>,
-            Plain::MaxI => combine::<plain::MaxI>,
-            Plain::MaxU => combine::<plain::MaxU>,
-            Plain::And => combine::<plain::And>,
-            Plain::Or => combine::<plain::Or>,
+            Plain::AddF => combine::<L, plain::AddF>,
+            Plain::AddI => combine::<L, plain::AddI>,
+            Plain::MulF => combine::<L, plain::MulF>,
+            Plain::MulI => combine::<L, plain::MulI>,
+            Plain::MinF => combine::<L, plain::MinF>,
+            Plain::MinI => combine::<L, plain::MinI>,
+            Plain::MinU => combine::<L, plain::MinU>,
+            Plain::MaxF => combine::<L, plain::MaxF>,
+            Plain::MaxI => combine::<L, plain::MaxI>,
+            Plain::MaxU => combine::<L, plain::MaxU>,
+            Plain::And => combine::<L, plain::And>,
+            Plain::Or => combine::<L, plain::Or>,
             _ => return None,
         })
     }
 }
 
-fn combine<O: Op>(words: &mut Vec<u32>, space: &mut Vec<u32>, mut row: usize) {
+fn combine<L: Lane, O: Op>(words: &mut Vec<L>, space: &mut Vec<L>, mut row: usize) {
+    let none = L::ZERO;
     let mut count = words.len();
     while row > 1 {
         let next = row.div_ceil(2);
@@ -45,7 +47,7 @@ fn combine<O: Op>(words: &mut Vec<u32>, space: &mut Vec<u32>, mut row: usize) {
                 *to = last;
             }
             for (to, pair) in to.iter_mut().zip(pairs) {
-                *to = O::apply::<Lanes>(0, pair[0], pair[1], 0, 0);
+                *to = O::apply::<L, Lanes>(none, pair[0], pair[1], none, none);
             }
         }
         count = count / row * next;

@@ -1,8 +1,11 @@
 //! Verifies what the machine relies on, for every program before it runs.
 
-use super::{AgentArray, Instruction, Phase, Program, Register, Slot, Stored, TableWord, Target};
+use super::{
+    super::kernel::Lane, AgentArray, Instruction, Phase, Program, Register, Slot, Stored,
+    TableWord, Target,
+};
 
-impl Program {
+impl<L: Lane> Program<L> {
     /// Panics unless the machine can run the program without bounds checks: every register, scalar, table and
     /// jump target exists, no kernel's destination is one of its sources, control flow cannot leave the code,
     /// and the processor has the instruction set.
@@ -110,10 +113,11 @@ impl Program {
     }
 
     fn table(&self, table: u32, word: TableWord) {
-        assert!((table as usize) < self.tables.len() && word.index < word.stride);
+        assert!((table as usize) < self.tables.len());
+        assert!(word.index + word.scalar.words() <= word.stride);
     }
 
-    fn check_registers(&self, instruction: &Instruction) {
+    fn check_registers(&self, instruction: &Instruction<L>) {
         match instruction {
             Instruction::Lanes {
                 registers, slots, ..
@@ -158,7 +162,7 @@ impl Program {
         }
     }
 
-    fn check_scalars(&self, instruction: &Instruction) {
+    fn check_scalars(&self, instruction: &Instruction<L>) {
         match instruction {
             Instruction::Scalar { to, from, .. } => {
                 self.slot(*to);
@@ -178,7 +182,7 @@ impl Program {
         }
     }
 
-    fn check_arrays(&self, instruction: &Instruction) {
+    fn check_arrays(&self, instruction: &Instruction<L>) {
         match instruction {
             Instruction::Pick { to, array, index } => {
                 self.written(*to);
