@@ -91,8 +91,8 @@ const LOG: [f64; 7] = [
     0.147_981_986_051_165_86,
 ];
 
-/// `c[0] + c[1] x + c[2] x² + …` by Horner's rule in x⁴, whose coefficients do not wait for one another: by the
-/// rule in x, `exp` takes a quarter longer.
+/// `c[0] + c[1] x + c[2] x² + …` by Horner's rule in x⁴, whose coefficients do not wait for one another: by
+/// the rule in x, `exp` takes a quarter longer.
 #[inline(always)]
 fn polynomial<const N: usize>(x: f64, c: [f64; N]) -> f64 {
     let x2 = x * x;
@@ -139,8 +139,8 @@ fn reduce(x: f64) -> (u64, [f64; 2]) {
     (sum.to_bits(), [r, (third - r) + low])
 }
 
-/// Sine of the angle that is `quarter` right angles and the sum of `r` and `low` more, |r| <= π/4 and a little
-/// more, with the sign bit of `flip` turned into it.
+/// Sine of the angle that is `quarter` right angles and the sum of `r` and `low` more, |r| <= π/4 and a
+/// little more, with the sign bit of `flip` turned into it.
 #[inline(always)]
 fn sin_of(quarter: u64, [r, low]: [f64; 2], flip: u64) -> f64 {
     let r2 = r * r;
