@@ -53,7 +53,7 @@ take_debian_rust() {
     RUSTC=/usr/bin/rustc
     CARGO=/usr/bin/cargo
     local source install
-    source=$("$RUSTC" --print sysroot 2>/dev/null)/lib/rustlib/src/rust/library
+    source=$("$RUSTC" --print sysroot 2>/dev/null || true)/lib/rustlib/src/rust/library
     install=(apt-get -o DPkg::Lock::Timeout=300 install -y -qq --no-remove --no-install-recommends)
     export DEBIAN_FRONTEND=noninteractive
     if ! [ -d "$source" ] || ! [ -x "$CARGO" ] || ! [ -x /usr/bin/rust-lld ]; then
