@@ -16,8 +16,8 @@ mkdir -p "$TOOLS" "$OUT"
 need_tools
 
 say "the module"
-# Sorted by their names as Rust writes them, functions that are alike are nearer than by those of the linker. A
-# loop that keeps each address it needs in a variable of its own is larger.
+# Sorted by their names as Rust writes them, functions that are alike are nearer than by those of the linker.
+# A loop that keeps each address it needs in a variable of its own is larger.
 build_wasm sim-web-compiler -- -Clink-arg=--demangle -Cllvm-args=-disable-lsr
 built=target/web/cargo/$TARGET/web/sim_web_compiler.wasm
 if ! [ "$OUT/simc.wasm" -nt "$built" ]; then

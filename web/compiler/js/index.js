@@ -122,8 +122,8 @@ class Compiler {
             this.#explanations = Object.entries(JSON.parse(utf8.from.decode(bytes)));
         }
         const meant = code.toLowerCase();
-        const found = this.#explanations.find(([code, [name]]) => code.toLowerCase() === meant || name === meant);
-        return found ? found[1][1] : null;
+        const means = ([code, [name]]) => code.toLowerCase() === meant || name === meant;
+        return this.#explanations.find(means)?.[1][1] ?? null;
     }
 
     #ask(request) {
@@ -147,7 +147,7 @@ class Compiler {
     }
 }
 
-/** A request as the module reads it: names and values in turn, each with a zero behind it, and the source last. */
+/** A request as the module reads it: names and values in turn, a zero behind each, and the source last. */
 function written({ options, source, ...fields }) {
     for (const [name, value] of Object.entries(options ?? {})) fields[`options.${name}`] = value;
     const given = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null);
