@@ -2,6 +2,35 @@
 
 use crate::builtin::Draw;
 
+/// A text of the prelude, its comments as blanks: no program that is shipped needs them.
+macro_rules! program {
+    ($path:literal) => {{
+        const TEXT: &[u8; include_bytes!($path).len()] = &without_comments(include_bytes!($path));
+        match str::from_utf8(TEXT) {
+            Ok(text) => text,
+            Err(_) => panic!("the prelude is UTF-8"),
+        }
+    }};
+}
+
+const fn without_comments<const N: usize>(text: &[u8; N]) -> [u8; N] {
+    let mut text = *text;
+    let mut k = 0;
+    let mut within = false;
+    while k < N {
+        within = match text[k] {
+            b'\n' => false,
+            b'/' if k + 1 < N && text[k + 1] == b'/' => true,
+            _ => within,
+        };
+        if within {
+            text[k] = b' ';
+        }
+        k += 1;
+    }
+    text
+}
+
 /// The draws that need each text; a text whose draws the source calls nowhere is not read.
 const TEXTS: [(&[Draw], &str); 10] = [
     (
@@ -14,15 +43,12 @@ const TEXTS: [(&[Draw], &str); 10] = [
             Draw::ChiSquared,
             Draw::Beta,
         ],
-        include_str!("prelude/chance.sim"),
+        program!("prelude/chance.sim"),
     ),
-    (
-        &[Draw::Categorical],
-        include_str!("prelude/categorical.sim"),
-    ),
+    (&[Draw::Categorical], program!("prelude/categorical.sim")),
     (
         &[Draw::Poisson, Draw::Binomial],
-        include_str!("prelude/poisson.sim"),
+        program!("prelude/poisson.sim"),
     ),
     (
         &[
@@ -32,23 +58,20 @@ const TEXTS: [(&[Draw], &str); 10] = [
             Draw::ChiSquared,
             Draw::Beta,
         ],
-        include_str!("prelude/fixed.sim"),
+        program!("prelude/fixed.sim"),
     ),
-    (&[Draw::RandInt], include_str!("prelude/randint.sim")),
-    (&[Draw::Binomial], include_str!("prelude/binomial.sim")),
-    (&[Draw::Geometric], include_str!("prelude/geometric.sim")),
+    (&[Draw::RandInt], program!("prelude/randint.sim")),
+    (&[Draw::Binomial], program!("prelude/binomial.sim")),
+    (&[Draw::Geometric], program!("prelude/geometric.sim")),
     (
         &[Draw::Gamma, Draw::ChiSquared, Draw::Beta],
-        include_str!("prelude/gamma.sim"),
+        program!("prelude/gamma.sim"),
     ),
     (
         &[Draw::LogNormal, Draw::Cauchy, Draw::Laplace, Draw::StudentT],
-        include_str!("prelude/floats.sim"),
+        program!("prelude/floats.sim"),
     ),
-    (
-        &[Draw::NormalBetween],
-        include_str!("prelude/truncated.sim"),
-    ),
+    (&[Draw::NormalBetween], program!("prelude/truncated.sim")),
 ];
 
 /// The texts that a source may need, behind as many blanks as it has bytes, so that their places are never

@@ -75,6 +75,11 @@ impl RealType {
         }
     }
 
+    /// Is it `f64`? Modules for browsers compile no model in `f64`, and so lack what computes in it.
+    pub fn is_double(self) -> bool {
+        !cfg!(sim_web) && self == RealType::F64
+    }
+
     /// Is it `f32`?
     pub fn is_single(&self) -> bool {
         *self == RealType::F32

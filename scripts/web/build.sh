@@ -61,5 +61,5 @@ sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1 >"$OUT/version.txt"
 
 say "the compiler"
 scripts/web/compiler.sh
-cp target/web/compiler/{index.js,simc.wasm} web/runtime/compiler/source.js "$OUT/compiler/"
+cp target/web/compiler/{index.js,simc.wasm,explanations.json} web/runtime/compiler/source.js "$OUT/compiler/"
 scripts/web/sizes.sh

@@ -16,12 +16,17 @@ mkdir -p "$TOOLS" "$OUT"
 need_tools
 
 say "the module"
-build_wasm sim-web-compiler
+# Sorted by their names as Rust writes them, functions that are alike are nearer than by those of the linker.
+# A loop that keeps each address it needs in a variable of its own is larger.
+build_wasm sim-web-compiler -- -Clink-arg=--demangle -Cllvm-args=-disable-lsr
 built=target/web/cargo/$TARGET/web/sim_web_compiler.wasm
 if ! [ "$OUT/simc.wasm" -nt "$built" ]; then
-    optimised "$built" "$OUT/simc.wasm" --strip-debug --strip-producers --strip-target-features
+    # With gzip, more passes and data without zeros take more.
+    PASSES="-O1 --skip-pass=memory-packing" optimised "$built" "$OUT/simc.wasm" \
+        --strip-debug --strip-producers --strip-target-features
 fi
 cp web/compiler/js/* "$OUT/"
+(unset RUSTC && cargo run --quiet -p sim-compiler --example explanations >"$OUT/explanations.json")
 sizes=("$(wc -c <"$OUT/simc.wasm")" "$(gzip -9 <"$OUT/simc.wasm" | wc -c)")
 printf '%8d B, gzip %8d B  %s\n' "${sizes[@]}" "$OUT/simc.wasm"
 

@@ -19,16 +19,18 @@ need_tools() {
 
 # Makes a module small that has the names of its functions: FROM TO, and more options. Sorted by their names, like
 # functions are near each other, so that gzip finds what they share; -Oz gives a smaller module, but a larger
-# one with gzip.
+# one with gzip. PASSES are other passes than -O2.
 optimised() {
-    local from=$1 to=$2
+    local from=$1 to=$2 passes
+    read -ra passes <<<"${PASSES:--O2}"
     shift 2
-    "$BINARYEN/wasm-opt" "${FEATURES[@]}" -O2 --reorder-functions-by-name -g "$from" -o "$to"
+    "$BINARYEN/wasm-opt" "${FEATURES[@]}" "${passes[@]}" --reorder-functions-by-name -g "$from" -o "$to"
     "$BINARYEN/wasm-opt" "${FEATURES[@]}" "$@" "$to" -o "$to"
 }
 
-# Builds a crate as target/web/cargo/$TARGET/web/*.wasm, with more arguments for cargo if there are any. One folder
-# and one set of options for all of them, so that they share the standard library and most crates.
+# Builds a crate as target/web/cargo/$TARGET/web/*.wasm, with more arguments for cargo if there are any, and behind
+# `--` for the compilation of the whole module. One folder and one set of options for all of them, so that they
+# share the standard library and most crates.
 #
 # * The standard library is built from its source, for size: with your Rust if that has the source (`rustup
 #   component add rust-src`), else with Debian's, installed beside yours as root.
@@ -43,7 +45,7 @@ build_wasm() {
     export RUSTC
     "$RUSTC" --version
     local flags="-Ctarget-feature=+simd128,+relaxed-simd,+bulk-memory -Zunstable-options -Cpanic=immediate-abort"
-    RUSTFLAGS="$flags --cfg sim_web" RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=target/web/cargo "$CARGO" build \
+    RUSTFLAGS="$flags --cfg sim_web" RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=target/web/cargo "$CARGO" rustc \
         --profile web --target $TARGET -Zbuild-std=std,panic_abort -Zbuild-std-features=optimize_for_size \
         -p "$@"
 }
@@ -53,7 +55,7 @@ take_debian_rust() {
     RUSTC=/usr/bin/rustc
     CARGO=/usr/bin/cargo
     local source install
-    source=$("$RUSTC" --print sysroot 2>/dev/null)/lib/rustlib/src/rust/library
+    source=$("$RUSTC" --print sysroot 2>/dev/null || true)/lib/rustlib/src/rust/library
     install=(apt-get -o DPkg::Lock::Timeout=300 install -y -qq --no-remove --no-install-recommends)
     export DEBIAN_FRONTEND=noninteractive
     if ! [ -d "$source" ] || ! [ -x "$CARGO" ] || ! [ -x /usr/bin/rust-lld ]; then

@@ -48,7 +48,9 @@ await writeFile(
 await cp(join(here, "public"), out, { recursive: true });
 // The runtime's workers compile, too: both take the same module.
 await mkdir(join(out, "runtime/compiler"), { recursive: true });
-for (const file of ["simc.wasm", "index.js"]) await cp(join(compiler, file), join(out, "runtime/compiler", file));
+for (const file of ["simc.wasm", "explanations.json", "index.js"]) {
+    await cp(join(compiler, file), join(out, "runtime/compiler", file));
+}
 if (withRuntime) {
     await cp(join(here, "../runtime/compiler/source.js"), join(out, "runtime/compiler/source.js"));
     for (const file of await runtimeFiles()) await cp(join(runtime, file), join(out, "runtime", file));

@@ -177,9 +177,9 @@ impl Checker<'_> {
                     }
                     _ => *y,
                 };
-                let value = match self.model.real {
-                    RealType::F32 => eval::binary(op, x.single(), y.single()).double(),
-                    RealType::F64 => eval::binary(op, *x, y),
+                let value = match self.model.real.is_double() {
+                    false => eval::binary(op, x.single(), y.single()).double(),
+                    true => eval::binary(op, *x, y),
                 };
                 Ok(Some(Constant::Value(value)))
             }
@@ -268,8 +268,12 @@ impl Checker<'_> {
     }
 
     /// All expressions as machine values with the numbers that the model says, if they all are constants of
-    /// machine types: see [`crate::hir::Model::texts`].
+    /// machine types: see [`crate::hir::Model::texts`]. Nobody asks for them in a browser, where no run is in
+    /// `f64`.
     pub(super) fn wide(&self, ids: &[ExprId]) -> Option<Vec<Value<f64>>> {
+        if cfg!(sim_web) {
+            return None;
+        }
         let wide = |&id: &ExprId| match self.constant(id) {
             Some(Constant::Value(value)) => Some(match self.model.texts.get(&id) {
                 Some(&text) => Value::F32(text),

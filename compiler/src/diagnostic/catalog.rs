@@ -38,7 +38,8 @@ macro_rules! catalog {
             $($crate::diagnostic::Entry {
                 code: stringify!($code),
                 slug: stringify!($name),
-                explanation: concat!($($doc, "\n"),+),
+                // In browsers they are a file beside the module, loaded when a user asks for one.
+                explanation: if cfg!(sim_web) { "" } else { concat!($($doc, "\n"),+) },
             }),+
         ];
     };

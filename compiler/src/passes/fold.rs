@@ -4,12 +4,12 @@
 use super::rewrite::literal;
 use crate::{
     builtin::{eval, real::Real},
-    ir::{Expr, ExprId, Program, RealType, Value},
+    ir::{Expr, ExprId, Program, Value},
 };
 
 /// The literal that a node is whose operands are literals. A vector in `f64` that has no `f32` stays.
 pub(crate) fn fold(program: &Program, expr: &Expr) -> Option<Expr> {
-    if program.real == RealType::F32 {
+    if !program.real.is_double() {
         return folded(expr, |id| literal(program, id)).map(Expr::Literal);
     }
     let known = |id: ExprId| {

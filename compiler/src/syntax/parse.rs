@@ -170,18 +170,12 @@ impl<'a> Grammar<'a> {
     }
 
     /// One token of this kind.
-    pub(super) fn token(
-        self,
-        token: Token,
-    ) -> impl Parser<'a, Tokens<'a>, Token, Extra> + Clone + 'a {
+    pub(super) fn token(self, token: Token) -> Rule<'a, Token> {
         self.one(TokenSet::of(&[token]))
     }
 
     /// One token of these kinds.
-    pub(super) fn one(
-        self,
-        wanted: TokenSet,
-    ) -> impl Parser<'a, Tokens<'a>, Token, Extra> + Clone + 'a {
+    pub(super) fn one(self, wanted: TokenSet) -> Rule<'a, Token> {
         custom(move |inp: &mut Reader<'a, '_>| match inp.peek() {
             Some(token) if wanted.has(token) => {
                 inp.skip();
@@ -189,14 +183,17 @@ impl<'a> Grammar<'a> {
             }
             _ => Err(Fault::unexpected(here(inp), wanted)),
         })
+        .boxed()
     }
 
     /// A name that a declaration gives.
-    pub(super) fn name(self) -> impl Parser<'a, Tokens<'a>, Name, Extra> + Clone + 'a {
-        self.token(Token::Ident).map_with(move |_, extra| {
-            let span: SimpleSpan = extra.span();
-            self.name_at(span.start)
-        })
+    pub(super) fn name(self) -> Rule<'a, Name> {
+        self.token(Token::Ident)
+            .map_with(move |_, extra| {
+                let span: SimpleSpan = extra.span();
+                self.name_at(span.start)
+            })
+            .boxed()
     }
 
     /// The token at an index as a name.
@@ -208,22 +205,16 @@ impl<'a> Grammar<'a> {
     }
 
     /// Nothing, or `mark` and then `rule`: once the mark stands there, the rule must follow.
-    pub(super) fn after<O: 'a>(
-        self,
-        mark: Token,
-        rule: impl Parser<'a, Tokens<'a>, O, Extra> + Clone + 'a,
-    ) -> impl Parser<'a, Tokens<'a>, Option<O>, Extra> + Clone + 'a {
-        // Through `or_not`, so that a later fault still names the mark among what was expected.
-        let mark = self.token(mark).or_not();
-        Self::once(mark, rule)
+    pub(super) fn after<O: 'a>(self, mark: Token, rule: Rule<'a, O>) -> Rule<'a, Option<O>> {
+        Self::once(self.token(mark).ignored().boxed(), rule)
     }
 
     /// The same behind a name that is a keyword only here.
     pub(super) fn after_word<O: 'a>(
         self,
         word: &'static str,
-        rule: impl Parser<'a, Tokens<'a>, O, Extra> + Clone + 'a,
-    ) -> impl Parser<'a, Tokens<'a>, Option<O>, Extra> + Clone + 'a {
+        rule: Rule<'a, O>,
+    ) -> Rule<'a, Option<O>> {
         let word = custom(move |inp: &mut Reader<'a, '_>| {
             let at = here(inp);
             if inp.peek() == Some(Token::Ident) && self.text(at) == word {
@@ -232,20 +223,18 @@ impl<'a> Grammar<'a> {
             }
             Err(Fault::unexpected(at, TokenSet::of(&[])))
         });
-        Self::once(word.or_not(), rule)
+        Self::once(word.boxed(), rule)
     }
 
     /// What follows a mark, if it stands there.
-    fn once<M: 'a, O: 'a>(
-        mark: impl Parser<'a, Tokens<'a>, Option<M>, Extra> + Clone + 'a,
-        rule: impl Parser<'a, Tokens<'a>, O, Extra> + Clone + 'a,
-    ) -> impl Parser<'a, Tokens<'a>, Option<O>, Extra> + Clone + 'a {
-        custom(
-            move |inp: &mut Reader<'a, '_>| match inp.parse(mark.clone())? {
-                Some(_) => inp.parse(&rule).map(Some),
-                None => Ok(None),
-            },
-        )
+    fn once<O: 'a>(mark: Rule<'a, ()>, rule: Rule<'a, O>) -> Rule<'a, Option<O>> {
+        // Through `or_not`, so that a later fault still names the mark among what was expected.
+        let mark = mark.or_not();
+        custom(move |inp: &mut Reader<'a, '_>| match inp.parse(&mark)? {
+            Some(()) => inp.parse(&rule).map(Some),
+            None => Ok(None),
+        })
+        .boxed()
     }
 }
 

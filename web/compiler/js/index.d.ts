@@ -192,8 +192,11 @@ export interface Compiler {
     codeActions(source: string, from: number, to?: number): Change[];
     outline(source: string): OutlineItem[];
     tokens(source: string): Token[];
-    /** The explanation of a code, as Markdown; null for one that does not exist. */
-    explain(code: string): string | null;
+    /**
+     * The explanation of a code, as Markdown; null for one that does not exist. The first call loads
+     * `explanations.json`, which is beside `simc.wasm`.
+     */
+    explain(code: string): Promise<string | null>;
 }
 
 /** Loads the compiler. `wasm` is its address, bytes or module; by default `simc.wasm` beside this file. */

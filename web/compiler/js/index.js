@@ -1,4 +1,4 @@
-// The compiler as a module: each function sends one request as JSON into the wasm module and reads one reply.
+// The compiler as a module: each function sends one request into the wasm module and reads one reply, JSON.
 
 /** A refusal of the compiler: `help` says what to do, `diagnostics` what is wrong with the model. */
 export class SimcError extends Error {
@@ -14,33 +14,41 @@ const utf8 = { to: new TextEncoder(), from: new TextDecoder() };
 
 /** Loads the compiler. `wasm` is its address, its bytes, or its compiled module. */
 export async function load(wasm = new URL("./simc.wasm", import.meta.url)) {
-    return new Compiler(await compiled(wasm));
+    const explanations = new URL("./explanations.json", import.meta.url);
+    if (wasm instanceof WebAssembly.Module) return new Compiler(wasm, explanations);
+    if (ArrayBuffer.isView(wasm) || wasm instanceof ArrayBuffer) {
+        return new Compiler(await WebAssembly.compile(wasm), explanations);
+    }
+    const address = new URL(wasm, import.meta.url);
+    const module = await WebAssembly.compile(await read(address, "give its address to `load`"));
+    return new Compiler(module, new URL("./explanations.json", address));
 }
 
-async function compiled(wasm) {
-    if (wasm instanceof WebAssembly.Module) return wasm;
-    if (ArrayBuffer.isView(wasm) || wasm instanceof ArrayBuffer) return WebAssembly.compile(wasm);
-    const address = new URL(wasm, import.meta.url);
+/** The bytes of a file of the package. */
+async function read(address, otherwise) {
     if (address.protocol === "file:") {
         const { readFile } = await import(/* a bundler for browsers leaves it out */ "node:fs/promises");
-        return WebAssembly.compile(await readFile(address));
+        return readFile(address);
     }
     const response = await fetch(address);
     if (!response.ok) {
+        const file = address.pathname.split("/").pop();
         throw new SimcError({
-            message: `the compiler is not at ${address.href}: ${response.status} ${response.statusText}`,
-            help: "put `simc.wasm` there, or give its address to `load`",
+            message: `there is no ${address.href}: ${response.status} ${response.statusText}`,
+            help: `put \`${file}\` of the package \`simc\` there, or ${otherwise}`,
         });
     }
-    return WebAssembly.compile(await response.arrayBuffer());
+    return response.arrayBuffer();
 }
 
 class Compiler {
     #module;
     #instance;
+    #explanations;
 
-    constructor(module) {
+    constructor(module, explanations) {
         this.#module = module;
+        this.#explanations = explanations;
     }
 
     get version() {
@@ -108,14 +116,18 @@ class Compiler {
         return this.#ask({ ask: "tokens", source });
     }
 
-    explain(code) {
-        return this.#ask({ ask: "explain", code });
+    async explain(code) {
+        if (this.#explanations instanceof URL) {
+            const bytes = await read(this.#explanations, "load the module from beside it");
+            this.#explanations = Object.entries(JSON.parse(utf8.from.decode(bytes)));
+        }
+        const meant = code.toLowerCase();
+        const means = ([code, [name]]) => code.toLowerCase() === meant || name === meant;
+        return this.#explanations.find(means)?.[1][1] ?? null;
     }
 
     #ask(request) {
-        // Half a surrogate pair is no character: the same length stays.
-        if (request.source !== undefined) request.source = String(request.source).toWellFormed();
-        const bytes = utf8.to.encode(JSON.stringify(request));
+        const bytes = utf8.to.encode(written(request));
         this.#instance ??= new WebAssembly.Instance(this.#module);
         const { memory, request: room, answer, reply } = this.#instance.exports;
         let text;
@@ -133,6 +145,15 @@ class Compiler {
         if (error) throw new SimcError(error);
         return ok;
     }
+}
+
+/** A request as the module reads it: names and values in turn, a zero behind each, and the source last. */
+function written({ options, source, ...fields }) {
+    for (const [name, value] of Object.entries(options ?? {})) fields[`options.${name}`] = value;
+    const given = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null);
+    // Half a surrogate pair is no character: the same length stays.
+    if (source !== undefined) given.push(["source", String(source).toWellFormed()]);
+    return given.flat().join("\0");
 }
 
 function crashed(error, { ask }) {

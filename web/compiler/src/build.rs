@@ -5,10 +5,9 @@ use crate::{
     places::Places,
     request::{Answer, Refusal, write},
 };
-use serde::Deserialize;
-use serde_json::json;
+use serde::Serialize;
 use sim_compiler::{
-    Artifact, Options, compile_with,
+    Artifact, Math, Options, compile_with,
     emit::{self, RunSize, WorldSize},
     ir::print,
     kernel::schedule::Tuning,
@@ -18,36 +17,33 @@ use sim_compiler::{
 use sim_lsp::analysis::wgsl;
 
 /// How to build; what is left out is as `simc build` has it.
-#[derive(Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Default)]
 pub(crate) struct BuildOptions {
-    generator: RandomGenerator,
-    math: Math,
+    pub(crate) generator: Generator,
+    pub(crate) math: Math,
     /// Agents in a world, instead of the model's.
-    world: Option<u32>,
+    pub(crate) world: Option<u32>,
     /// Also which lines of the kernel each line of the model went to.
-    lines: bool,
+    pub(crate) lines: bool,
     /// Also the optimised program.
-    ir: bool,
+    pub(crate) ir: bool,
     /// Only for programs that run: they look for faults.
-    checks: bool,
+    pub(crate) checks: bool,
 }
 
-#[derive(Default, Deserialize)]
-enum RandomGenerator {
-    #[default]
-    #[serde(rename = "keyed-hash")]
-    KeyedHash,
-    #[serde(rename = "philox4x32-10")]
-    Philox,
+/// What a model becomes.
+#[derive(Serialize)]
+struct Built {
+    wgsl: String,
+    lines: Option<Vec<[u32; 3]>>,
+    manifest: String,
+    ir: Option<String>,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Math {
-    #[default]
-    Fast,
-    Precise,
+/// What the runtime takes.
+#[derive(Serialize)]
+struct Packed {
+    program: String,
 }
 
 /// The kernel and the manifest; the map of lines and the program if asked for.
@@ -78,12 +74,12 @@ pub(crate) fn build(places: &Places, options: &BuildOptions) -> Answer {
     let text = artifact.wgsl();
     let lines = origins.map(|origins| wgsl::lines(&places.document, &text, origins));
     let ir = options.ir.then(|| print::print(&artifact.program));
-    write(json!({
-        "wgsl": text,
-        "lines": lines,
-        "manifest": artifact.manifest.json(),
-        "ir": ir,
-    }))
+    write(Built {
+        wgsl: text,
+        lines,
+        manifest: artifact.manifest.json(),
+        ir,
+    })
 }
 
 /// The model as the runtime takes it, with kernels for browsers if the size of its worlds is known.
@@ -91,19 +87,15 @@ pub(crate) fn pack(places: &Places, options: &BuildOptions) -> Answer {
     let mut artifact = compiled(places, options)?;
     // Without kernels it runs on the CPU.
     let _ = emit::prepare(&mut artifact, RunSize::default());
-    write(json!({ "program": base64(&artifact.pack()) }))
+    write(Packed {
+        program: base64(&artifact.pack()),
+    })
 }
 
 fn compiled(places: &Places, options: &BuildOptions) -> Result<Artifact, Refusal> {
     let how = Options {
-        generator: match options.generator {
-            RandomGenerator::KeyedHash => Generator::KeyedHash,
-            RandomGenerator::Philox => Generator::Philox4x32,
-        },
-        math: match options.math {
-            Math::Fast => sim_compiler::Math::Fast,
-            Math::Precise => sim_compiler::Math::Precise,
-        },
+        generator: options.generator,
+        math: options.math,
         checks: options.checks,
         ..Options::default()
     };

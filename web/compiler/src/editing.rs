@@ -6,10 +6,9 @@ use crate::{
 };
 use lsp_types::{
     CompletionItem, CompletionItemKind, CompletionTextEdit, DocumentSymbol, Documentation,
-    HoverContents, InsertTextFormat, ParameterLabel, SymbolKind,
+    HoverContents, InsertTextFormat, ParameterInformation, ParameterLabel, SymbolKind,
 };
 use serde::Serialize;
-use serde_json::{Value, json};
 use sim_compiler::{
     Diagnostic,
     diagnostic::{Fix, Severity},
@@ -128,33 +127,58 @@ pub(crate) fn format(places: &Places) -> Answer {
     write(edit)
 }
 
+/// What stands at a place.
+#[derive(Debug, Serialize)]
+pub(crate) struct Hover {
+    #[serde(flatten)]
+    place: Place,
+    markdown: String,
+}
+
 /// What stands at a place, as Markdown.
-pub(crate) fn hover(places: &Places, at: u32) -> Option<Value> {
+pub(crate) fn hover(places: &Places, at: u32) -> Option<Hover> {
     let hover = hovering::hover(&places.document, places.byte(at))?;
     let HoverContents::Markup(markup) = hover.contents else {
         return None;
     };
-    let place = places.place_of(hover.range?);
-    Some(json!({ "from": place.from, "to": place.to, "markdown": markup.value }))
+    Some(Hover {
+        place: places.place_of(hover.range?),
+        markdown: markup.value,
+    })
+}
+
+/// A call, and which of its parameters is being written.
+#[derive(Debug, Serialize)]
+pub(crate) struct Signature {
+    label: String,
+    markdown: Option<String>,
+    parameters: Vec<Parameter>,
+    active: Option<u32>,
+}
+
+/// A parameter: its text, or where in the label it stands.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Parameter {
+    Text(String),
+    Place([u32; 2]),
 }
 
 /// The call that a place lies in.
-pub(crate) fn signature(places: &Places, at: u32) -> Option<Value> {
+pub(crate) fn signature(places: &Places, at: u32) -> Option<Signature> {
     let help = hovering::signature(&places.document, places.byte(at))?;
     let signature = help.signatures.into_iter().next()?;
     let parameters = signature.parameters.unwrap_or_default().into_iter();
-    let parameters: Vec<Value> = parameters
-        .map(|parameter| match parameter.label {
-            ParameterLabel::Simple(text) => json!(text),
-            ParameterLabel::LabelOffsets([from, to]) => json!([from, to]),
-        })
-        .collect();
-    Some(json!({
-        "label": signature.label,
-        "markdown": signature.documentation.map(markdown),
-        "parameters": parameters,
-        "active": help.active_parameter,
-    }))
+    let parameter = |parameter: ParameterInformation| match parameter.label {
+        ParameterLabel::Simple(text) => Parameter::Text(text),
+        ParameterLabel::LabelOffsets(place) => Parameter::Place(place),
+    };
+    Some(Signature {
+        label: signature.label,
+        markdown: signature.documentation.map(markdown),
+        parameters: parameters.map(parameter).collect(),
+        active: help.active_parameter,
+    })
 }
 
 fn markdown(documentation: Documentation) -> String {
@@ -164,8 +188,20 @@ fn markdown(documentation: Documentation) -> String {
     }
 }
 
+/// What may be written at a place.
+#[derive(Debug, Serialize)]
+pub(crate) struct Proposal {
+    label: String,
+    kind: &'static str,
+    detail: Option<String>,
+    markdown: Option<String>,
+    #[serde(flatten)]
+    edit: Edit,
+    snippet: bool,
+}
+
 /// What may be written at a place, best first.
-pub(crate) fn complete(places: &Places, at: u32) -> Vec<Value> {
+pub(crate) fn complete(places: &Places, at: u32) -> Vec<Proposal> {
     let mut items = completion::complete(&places.document, places.byte(at));
     items.sort_by(|a, b| a.sort_text.cmp(&b.sort_text));
     items
@@ -174,21 +210,18 @@ pub(crate) fn complete(places: &Places, at: u32) -> Vec<Value> {
         .collect()
 }
 
-fn proposal(places: &Places, item: CompletionItem) -> Option<Value> {
+fn proposal(places: &Places, item: CompletionItem) -> Option<Proposal> {
     let CompletionTextEdit::Edit(edit) = item.text_edit? else {
         return None;
     };
-    let edit = places.edit_of(edit);
-    Some(json!({
-        "label": item.label,
-        "kind": item.kind.map_or("text", kind),
-        "detail": item.detail,
-        "markdown": item.documentation.map(markdown),
-        "from": edit.place.from,
-        "to": edit.place.to,
-        "insert": edit.insert,
-        "snippet": item.insert_text_format == Some(InsertTextFormat::SNIPPET),
-    }))
+    Some(Proposal {
+        label: item.label,
+        kind: item.kind.map_or("text", kind),
+        detail: item.detail,
+        markdown: item.documentation.map(markdown),
+        edit: places.edit_of(edit),
+        snippet: item.insert_text_format == Some(InsertTextFormat::SNIPPET),
+    })
 }
 
 fn kind(kind: CompletionItemKind) -> &'static str {
@@ -239,21 +272,29 @@ pub(crate) fn rename(places: &Places, at: u32, name: &str) -> Answer {
     }
 }
 
-/// The declarations and blocks of the model.
-pub(crate) fn outline(places: &Places) -> Vec<Value> {
-    let symbols = outlines::symbols(&places.document);
-    symbols
-        .into_iter()
-        .map(|found| symbol(places, found))
-        .collect()
+/// A declaration or block, and what stands in it.
+#[derive(Debug, Serialize)]
+pub(crate) struct Symbol {
+    name: String,
+    detail: Option<String>,
+    kind: &'static str,
+    place: Place,
+    name_place: Place,
+    children: Vec<Symbol>,
 }
 
-fn symbol(places: &Places, found: DocumentSymbol) -> Value {
+/// The declarations and blocks of the model.
+pub(crate) fn outline(places: &Places) -> Vec<Symbol> {
+    let symbols = outlines::symbols(&places.document).into_iter();
+    symbols.map(|found| symbol(places, found)).collect()
+}
+
+fn symbol(places: &Places, found: DocumentSymbol) -> Symbol {
     let children = found.children.unwrap_or_default().into_iter();
-    json!({
-        "name": found.name,
-        "detail": found.detail,
-        "kind": match found.kind {
+    Symbol {
+        name: found.name,
+        detail: found.detail,
+        kind: match found.kind {
             SymbolKind::CONSTANT => "constant",
             SymbolKind::PROPERTY => "launch",
             SymbolKind::INTERFACE => "result",
@@ -265,8 +306,8 @@ fn symbol(places: &Places, found: DocumentSymbol) -> Value {
             SymbolKind::ENUM_MEMBER => "variant",
             _ => "variable",
         },
-        "place": places.place_of(found.range),
-        "name_place": places.place_of(found.selection_range),
-        "children": children.map(|child| symbol(places, child)).collect::<Vec<Value>>(),
-    })
+        place: places.place_of(found.range),
+        name_place: places.place_of(found.selection_range),
+        children: children.map(|child| symbol(places, child)).collect(),
+    }
 }

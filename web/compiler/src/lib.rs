@@ -1,11 +1,11 @@
 //! The compiler of Sim and what editors ask of it, as one wasm module without imports.
 //!
 //! ```text
-//! JavaScript ─ JSON ─► module ─► answer ─► sim-compiler, sim-format, sim-lsp's analysis
+//! JavaScript ─ text ─► module ─► answer ─► sim-compiler, sim-format, sim-lsp's analysis
 //!            ◄─ JSON ─
 //! ```
 //!
-//! [`answer`] is pure: one request as JSON in, one reply as JSON out. `module` moves the bytes over the
+//! [`answer`] is pure: one request in, one reply as JSON out. `module` moves the bytes over the
 //! border of the module, and exists in wasm alone.
 
 mod build;

@@ -95,9 +95,10 @@ test("every word has a class", () => {
     );
 });
 
-test("codes are explained", () => {
-    assert.match(simc.explain("E0201"), /nothing in scope/);
-    assert.equal(simc.explain("E9999"), null);
+test("codes are explained", async () => {
+    assert.match(await simc.explain("E0201"), /nothing in scope/);
+    assert.equal(await simc.explain("unknown_NAME"), await simc.explain("e0201"));
+    assert.equal(await simc.explain("E9999"), null);
 });
 
 test("texts of any kind end in an answer", () => {

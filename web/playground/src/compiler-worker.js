@@ -8,7 +8,7 @@ const ready = load(new URL("runtime/compiler/simc.wasm", self.location.href)).th
 self.onmessage = async ({ data: { id, method, parameters } }) => {
     try {
         await ready;
-        const value = method === "version" ? compiler.version : compiler[method](...parameters);
+        const value = method === "version" ? compiler.version : await compiler[method](...parameters);
         self.postMessage({ id, value });
     } catch (error) {
         const { message, help, diagnostics } = error;

@@ -13,7 +13,6 @@ use crate::{
     ir::{self, Value},
     span::Span,
     syntax::ast,
-    value::RealType,
 };
 
 impl Checker<'_> {
@@ -62,13 +61,11 @@ impl Checker<'_> {
 
     /// The value of a builtin in the type of the run's floats.
     pub(in crate::check) fn applied(&self, id: BuiltinId, values: &[Value<f64>]) -> Value<f64> {
-        match self.model.real {
-            RealType::F32 => {
-                let values: Vec<Value> = values.iter().map(|value| value.single()).collect();
-                f32::apply(id, &values).double()
-            }
-            RealType::F64 => f64::apply(id, values),
+        if self.model.real.is_double() {
+            return f64::apply(id, values);
         }
+        let values: Vec<Value> = values.iter().map(|value| value.single()).collect();
+        f32::apply(id, &values).double()
     }
 
     /// Complains of arguments that are arrays, with what a person may have meant.

@@ -8,7 +8,6 @@ use crate::{
     ir::{self, Value},
     span::Span,
     syntax::ast,
-    value::RealType,
 };
 
 impl Checker<'_> {
@@ -41,9 +40,9 @@ impl Checker<'_> {
             return Err(self.report(report));
         }
         if let Some(Constant::Value(value)) = self.constant(id) {
-            let value = match self.model.real {
-                RealType::F32 => eval::convert(to, value.single()).double(),
-                RealType::F64 => eval::convert(to, *value),
+            let value = match self.model.real.is_double() {
+                false => eval::convert(to, value.single()).double(),
+                true => eval::convert(to, *value),
             };
             return Ok(self.constant_node(Constant::Value(value), target, span));
         }

@@ -184,7 +184,7 @@ impl<'a> Grammar<'a> {
         .boxed()
     }
 
-    fn leaf(self) -> impl Parser<'a, Tokens<'a>, (ExprKind, u32), Extra> + Clone + 'a {
+    fn leaf(self) -> Rule<'a, (ExprKind, u32)> {
         custom(move |inp: &mut Reader<'a, '_>| {
             let at = here(inp);
             let text = || self.text(at);
@@ -204,6 +204,7 @@ impl<'a> Grammar<'a> {
             inp.skip();
             Ok((kind, 0))
         })
+        .boxed()
     }
 
     /// `not x` and `vec3<f32>(x)`, which would read as a statement and as comparisons.
@@ -227,10 +228,7 @@ impl<'a> Grammar<'a> {
     }
 
     /// `[a, b]`, `[v; N]`, `[for i in a..b: e]`
-    fn array(
-        self,
-        expr: Rule<'a, Expr>,
-    ) -> impl Parser<'a, Tokens<'a>, (ExprKind, u32), Extra> + Clone + 'a {
+    fn array(self, expr: Rule<'a, Expr>) -> Rule<'a, (ExprKind, u32)> {
         let comprehension = self.comprehension(expr.clone()).map(|over| {
             let below = comprehension_depth(&over);
             (ExprKind::Comprehension(Box::new(over)), below)
@@ -265,13 +263,11 @@ impl<'a> Grammar<'a> {
                 self.token(Token::LeftBracket),
                 self.token(Token::RightBracket),
             )
+            .boxed()
     }
 
     /// `for i in a..b if c: e`
-    fn comprehension(
-        self,
-        expr: Rule<'a, Expr>,
-    ) -> impl Parser<'a, Tokens<'a>, Comprehension, Extra> + Clone + 'a {
+    fn comprehension(self, expr: Rule<'a, Expr>) -> Rule<'a, Comprehension> {
         self.token(Token::For)
             .ignore_then(self.index(expr.clone()))
             .then(self.after(Token::If, expr.clone()))
@@ -283,23 +279,19 @@ impl<'a> Grammar<'a> {
                 filter,
                 value,
             })
+            .boxed()
     }
 
     /// `i in a..b`, `other in world`
-    pub(super) fn index(
-        self,
-        expr: Rule<'a, Expr>,
-    ) -> impl Parser<'a, Tokens<'a>, (Name, Domain), Extra> + Clone + 'a {
+    pub(super) fn index(self, expr: Rule<'a, Expr>) -> Rule<'a, (Name, Domain)> {
         self.name()
             .then_ignore(self.token(Token::In))
             .then(self.domain(expr))
+            .boxed()
     }
 
     /// `a..b`, which may begin with `world[k].x`, or `world`. (The checker complains of `world..b`.)
-    fn domain(
-        self,
-        expr: Rule<'a, Expr>,
-    ) -> impl Parser<'a, Tokens<'a>, Domain, Extra> + Clone + 'a {
+    fn domain(self, expr: Rule<'a, Expr>) -> Rule<'a, Domain> {
         let range = self.range(expr).boxed();
         custom(move |inp: &mut Reader<'a, '_>| {
             let at = here(inp);
@@ -312,24 +304,20 @@ impl<'a> Grammar<'a> {
             }
             inp.parse(&range).map(Domain::Range)
         })
+        .boxed()
     }
 
     /// `a..b`
-    pub(super) fn range(
-        self,
-        expr: Rule<'a, Expr>,
-    ) -> impl Parser<'a, Tokens<'a>, Range, Extra> + Clone + 'a {
+    pub(super) fn range(self, expr: Rule<'a, Expr>) -> Rule<'a, Range> {
         expr.clone()
             .then_ignore(self.token(Token::DotDot))
             .then(expr)
             .map(|(start, end)| Range { start, end })
+            .boxed()
     }
 
     /// `if c { a } else if d { b } else { e }`
-    fn if_value(
-        self,
-        expr: Rule<'a, Expr>,
-    ) -> impl Parser<'a, Tokens<'a>, (ExprKind, u32), Extra> + Clone + 'a {
+    fn if_value(self, expr: Rule<'a, Expr>) -> Rule<'a, (ExprKind, u32)> {
         let value = expr
             .clone()
             .delimited_by(self.token(Token::LeftBrace), self.token(Token::RightBrace));
@@ -355,13 +343,11 @@ impl<'a> Grammar<'a> {
                 };
                 (kind, below)
             })
+            .boxed()
     }
 
     /// `f(a, b)` and `f(for i in a..b: e)`; `var(x)` is one, too
-    fn call(
-        self,
-        expr: Rule<'a, Expr>,
-    ) -> impl Parser<'a, Tokens<'a>, (ExprKind, u32), Extra> + Clone + 'a {
+    fn call(self, expr: Rule<'a, Expr>) -> Rule<'a, (ExprKind, u32)> {
         let callee = self
             .one(NAMES.or(TokenSet::of(&[Token::Var])))
             .map_with(move |_, extra| self.name_at(start(extra.span())));
@@ -387,14 +373,11 @@ impl<'a> Grammar<'a> {
                     (ExprKind::Fold { callee, over }, below)
                 }
             })
+            .boxed()
     }
 
     /// `bitcast<u32>(x)`
-    fn bitcast(
-        self,
-        expr: Rule<'a, Expr>,
-        ty: Rule<'a, Type>,
-    ) -> impl Parser<'a, Tokens<'a>, (ExprKind, u32), Extra> + Clone + 'a {
+    fn bitcast(self, expr: Rule<'a, Expr>, ty: Rule<'a, Type>) -> Rule<'a, (ExprKind, u32)> {
         self.token(Token::Bitcast)
             .ignore_then(ty.delimited_by(self.token(Token::Less), self.token(Token::Greater)))
             .then(expr.delimited_by(self.token(Token::LeftParen), self.token(Token::RightParen)))
@@ -403,6 +386,7 @@ impl<'a> Grammar<'a> {
                 let value = Box::new(value);
                 (ExprKind::Bitcast { to, value }, below)
             })
+            .boxed()
     }
 }
 

@@ -252,7 +252,7 @@ impl<'a> Grammar<'a> {
     fn phase(self, block: Rule<'a, Block>) -> Rule<'a, ItemKind> {
         let step = self
             .token(Token::Step)
-            .ignore_then(self.header(self.name().or_not()))
+            .ignore_then(self.header(self.name().or_not().boxed()))
             .then(block.clone())
             .map(|(index, body)| match index {
                 Some(index) => ItemKind::Step { index, body },

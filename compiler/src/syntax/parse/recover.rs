@@ -2,8 +2,7 @@
 //! mistake gives one message and several mistakes give several.
 
 use super::{
-    Extra, Grammar, MAX_DIAGNOSTICS, NAMES, RESERVED, Reader, Rule, STATEMENT_WORDS, Tokens,
-    fault::Fault, here,
+    Grammar, MAX_DIAGNOSTICS, NAMES, RESERVED, Reader, Rule, STATEMENT_WORDS, fault::Fault, here,
 };
 use crate::{
     span::Span,
@@ -32,7 +31,7 @@ impl<'a> Grammar<'a> {
         first: TokenSet,
         rule: Rule<'a, O>,
         hole: fn(Span) -> O,
-    ) -> impl Parser<'a, Tokens<'a>, O, Extra> + Clone + 'a {
+    ) -> Rule<'a, O> {
         custom(move |inp: &mut Reader<'a, '_>| {
             let from = here(inp);
             if inp.peek().is_none_or(Token::closes) {
@@ -50,13 +49,11 @@ impl<'a> Grammar<'a> {
                 }
             }
         })
+        .boxed()
     }
 
     /// What stands between a keyword and its block. After a mistake nothing, and the block is read.
-    pub(super) fn header<O: 'a>(
-        self,
-        rule: impl Parser<'a, Tokens<'a>, O, Extra> + Clone + 'a,
-    ) -> impl Parser<'a, Tokens<'a>, Option<O>, Extra> + Clone + 'a {
+    pub(super) fn header<O: 'a>(self, rule: Rule<'a, O>) -> Rule<'a, Option<O>> {
         let rule = rule.then_ignore(self.token(Token::LeftBrace).rewind());
         custom(move |inp: &mut Reader<'a, '_>| {
             let from = here(inp);
@@ -73,6 +70,7 @@ impl<'a> Grammar<'a> {
             }
             Ok(None)
         })
+        .boxed()
     }
 
     /// The fault of the token that comes next, with what else would have fitted there. A rule fails where

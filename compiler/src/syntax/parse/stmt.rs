@@ -244,7 +244,7 @@ impl<'a> Grammar<'a> {
     fn while_stmt(self, expr: Rule<'a, Expr>, block: Rule<'a, Block>) -> Rule<'a, StmtKind> {
         let limit = self.after_word("limit", expr.clone());
         self.token(Token::While)
-            .ignore_then(self.header(expr.then(limit)))
+            .ignore_then(self.header(expr.then(limit).boxed()))
             .then(block)
             .map(|(header, body)| match header {
                 Some((condition, limit)) => StmtKind::While {
@@ -350,7 +350,7 @@ impl<'a> Grammar<'a> {
     fn integrate(self, expr: Rule<'a, Expr>, block: Rule<'a, Block>) -> Rule<'a, StmtKind> {
         let dt = expr.delimited_by(self.token(Token::LeftParen), self.token(Token::RightParen));
         self.token(Token::Integrate)
-            .ignore_then(self.header(self.name().then(dt)))
+            .ignore_then(self.header(self.name().then(dt).boxed()))
             .then(block)
             .map(|(header, body)| match header {
                 Some((method, dt)) => StmtKind::Integrate { method, dt, body },

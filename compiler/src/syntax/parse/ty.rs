@@ -1,6 +1,6 @@
 //! Types as written.
 
-use super::{Extra, Grammar, Rule, Tokens};
+use super::{Grammar, Rule};
 use crate::syntax::{
     ast::{Expr, Field, Type, TypeKind},
     token::Token,
@@ -39,7 +39,7 @@ impl<'a> Grammar<'a> {
         ty: Rule<'a, Type>,
         open: Token,
         close: Token,
-    ) -> impl Parser<'a, Tokens<'a>, Vec<Field>, Extra> + Clone + 'a {
+    ) -> Rule<'a, Vec<Field>> {
         self.name()
             .then_ignore(self.token(Token::Colon))
             .then(ty)
@@ -48,5 +48,6 @@ impl<'a> Grammar<'a> {
             .allow_trailing()
             .collect()
             .delimited_by(self.token(open), self.token(close))
+            .boxed()
     }
 }
