@@ -2,6 +2,8 @@
 
 #[path = "../examples/check.rs"]
 mod check;
+#[path = "../examples/explanations.rs"]
+mod explanations;
 #[path = "../examples/kernel.rs"]
 mod kernel;
 #[path = "../examples/manifest.rs"]
@@ -12,6 +14,7 @@ mod names;
 #[test]
 fn the_examples_run() {
     check::main();
+    explanations::main();
     kernel::main().expect("it runs");
     manifest::main().expect("it runs");
     names::main();
