@@ -19,7 +19,7 @@ mod op;
 mod program;
 
 pub use compile::{NotCompiled, compile};
-pub use isa::Isa;
+pub use isa::{Isa, Work, vectorised};
 pub use kernel::LANES;
 pub use machine::{Group, Machine, Take, Values};
 pub use program::{Program, Stored};
