@@ -351,8 +351,9 @@ trait Strategy: Send {
         genomes: &mut [f32],
     ) -> Result<(), Error>;
 
-    /// Takes the scores of a generation: larger is better, and negative infinity stands for none.
-    fn tell(&mut self, generation: u32, genomes: &[f32], scores: &[f64]);
+    /// Takes the scores of a generation: larger is better, and negative infinity stands for none. It may keep
+    /// the genomes, and leave others of the same number.
+    fn tell(&mut self, generation: u32, genomes: &mut Vec<f32>, scores: &[f64]);
 
     /// What it knows after a generation.
     fn memory(&self) -> Memory;

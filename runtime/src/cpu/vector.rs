@@ -20,7 +20,7 @@ mod op;
 mod program;
 
 pub use compile::{NotCompiled, compile};
-pub use isa::Isa;
+pub use isa::{Isa, Work, vectorised};
 pub use kernel::{LANES, Lane};
 pub use lane::Wide;
 pub use machine::{Group, Machine, Take, Values};

@@ -44,12 +44,24 @@ impl Archive {
     pub(super) fn take(&mut self, generation: u32, genomes: &[f32], scores: &[f64]) {
         let genes = genomes.len() / scores.len().max(1);
         let genome = |k: usize| &genomes[k * genes..(k + 1) * genes];
+        // Most candidates differ from all that are kept in their first gene.
+        let mut firsts: Vec<u32> = self
+            .kept
+            .iter()
+            .map(|kept| kept.genome[0].to_bits())
+            .collect();
+        firsts.sort_unstable();
         let mut fresh: Vec<usize> = Vec::new();
         for (k, score) in scores.iter().enumerate() {
             if !score.is_finite() {
                 continue;
             }
-            match self.kept.iter_mut().find(|kept| kept.is(genome(k))) {
+            let first = genomes[k * genes].to_bits();
+            let known = match firsts.binary_search(&first) {
+                Ok(_) => self.kept.iter_mut().find(|kept| kept.is(genome(k))),
+                Err(_) => None,
+            };
+            match known {
                 Some(kept) => {
                     kept.sum += score;
                     kept.count += 1;
@@ -57,7 +69,12 @@ impl Archive {
                 None => fresh.push(k),
             }
         }
-        fresh.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]).then(a.cmp(&b)));
+        // The others would be last.
+        if self.kept.len() == self.most {
+            let least = self.kept.iter().map(Kept::score).min_by(f64::total_cmp);
+            fresh.retain(|&k| least.is_none_or(|least| scores[k].total_cmp(&least).is_gt()));
+        }
+        fresh.sort_unstable_by(|&a, &b| scores[b].total_cmp(&scores[a]).then(a.cmp(&b)));
         // Children that are the same count once.
         let mut taken = 0;
         for k in fresh {

@@ -186,7 +186,7 @@ impl Strategy for CmaEsState {
         Ok(())
     }
 
-    fn tell(&mut self, generation: u32, genomes: &[f32], scores: &[f64]) {
+    fn tell(&mut self, generation: u32, genomes: &mut Vec<f32>, scores: &[f64]) {
         let best = (0..scores.len())
             .rev()
             .max_by(|&a, &b| scores[a].total_cmp(&scores[b]))

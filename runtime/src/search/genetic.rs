@@ -9,7 +9,7 @@
 
 use super::{
     Crossover, Genetic, Memory, Strategy,
-    draws::{Drawn, Draws, Purpose},
+    draws::{Drawn, Draws, Purpose, normals_of, unit},
     genome::Founders,
 };
 use crate::error::Error;
@@ -27,6 +27,7 @@ mod number {
     pub(super) const TOURNAMENTS: [u32; 2] = [0x100, 0x200];
     /// Of each gene four: which parent, whether it mutates, and two for how.
     pub(super) const GENES: u32 = 0x300;
+    pub(super) const OF_GENE: usize = 4;
 }
 
 /// What is known of an island.
@@ -77,7 +78,7 @@ impl GeneticState {
         for island in &mut self.islands {
             island.order = island.candidates.clone().collect();
             let better = |a: &usize, b: &usize| scores[*b].total_cmp(&scores[*a]).then(a.cmp(b));
-            island.order.sort_unstable_by(better);
+            island.order.par_sort_unstable_by(better);
         }
     }
 
@@ -109,7 +110,7 @@ impl GeneticState {
     }
 
     /// Writes a child of two winners.
-    fn breed(&self, island: &Island, drawn: Drawn, child: &mut [f32]) {
+    fn breed(&self, island: &Island, drawn: Drawn, space: &mut Space, child: &mut [f32]) {
         let how = &self.how;
         let [mother, father] = number::TOURNAMENTS.map(|first| self.winner(island, drawn, first));
         let crosses = drawn.unit(number::CROSSES) < how.crossover_rate;
@@ -118,27 +119,48 @@ impl GeneticState {
             Crossover::Blend => true,
             Crossover::Both => drawn.unit(number::BLENDS) < 0.5,
         };
+        drawn.words(number::GENES, space.words.as_flattened_mut());
+        let parents = mother.iter().zip(father).zip(&space.words);
+        let values = space.values.iter_mut().zip(parents);
+        match (crosses, blends) {
+            (false, _) => values.for_each(|(value, ((a, _), _))| *value = f64::from(*a)),
+            (true, false) => values.for_each(|(value, ((a, b), words))| {
+                *value = f64::from(if unit(words[0]) < 0.5 { *a } else { *b });
+            }),
+            (true, true) => values.for_each(|(value, ((a, b), words))| {
+                let [a, b] = [*a, *b].map(f64::from);
+                let place = (1.0 + 2.0 * how.blend) * unit(words[0]) - how.blend;
+                *value = a + (b - a) * place;
+            }),
+        }
         let genes = self.scales.len();
         let rate = how.mutation_rate.unwrap_or((1.0 / genes as f64).max(0.1));
         // Beyond this age the power is below the least mutation for any decay that is worth the name.
         let decay = how.decay.powi(island.age.min(1_000_000) as i32);
         let size = how.mutation * decay.max(LEAST_MUTATION);
         for (k, gene) in child.iter_mut().enumerate() {
-            let first = number::GENES + 4 * k as u32;
-            let [a, b] = [mother[k], father[k]].map(f64::from);
-            let mut value = match (crosses, blends) {
-                (false, _) => a,
-                (true, false) if drawn.unit(first) < 0.5 => a,
-                (true, false) => b,
-                (true, true) => {
-                    let place = (1.0 + 2.0 * how.blend) * drawn.unit(first) - how.blend;
-                    a + (b - a) * place
-                }
-            };
-            if drawn.unit(first + 1) < rate {
-                value += size * self.scales[k] * drawn.normal(first + 2);
+            let [_, mutates, a, b] = space.words[k];
+            let mut value = space.values[k];
+            if unit(mutates) < rate {
+                value += size * self.scales[k] * normals_of([a, b])[0];
             }
             *gene = value as f32;
+        }
+    }
+}
+
+/// What breeding a child needs, used again for the next one.
+struct Space {
+    /// The words of each gene.
+    words: Vec<[u32; number::OF_GENE]>,
+    values: Vec<f64>,
+}
+
+impl Space {
+    fn new(genes: usize) -> Space {
+        Space {
+            words: vec![[0; number::OF_GENE]; genes],
+            values: vec![0.0; genes],
         }
     }
 }
@@ -170,7 +192,9 @@ impl Strategy for GeneticState {
             }
             let count = island.candidates.len();
             let keep = (self.how.keep as usize).min(count);
-            (own.par_chunks_exact_mut(genes).enumerate()).for_each(|(place, child)| {
+            let children = own.par_chunks_exact_mut(genes).enumerate();
+            let space = || Space::new(genes);
+            children.for_each_init(space, |space, (place, child)| {
                 if place < keep {
                     child.copy_from_slice(self.genome(island.order[place]));
                 } else if let Some(other) = self.immigrant(generation, number, count - 1 - place) {
@@ -178,16 +202,16 @@ impl Strategy for GeneticState {
                 } else {
                     let candidate = (island.candidates.start + place) as u32;
                     let drawn = self.draws.of(Purpose::Vary, generation, candidate);
-                    self.breed(island, drawn, child);
+                    self.breed(island, drawn, space, child);
                 }
             });
         }
         Ok(())
     }
 
-    fn tell(&mut self, _generation: u32, genomes: &[f32], scores: &[f64]) {
+    fn tell(&mut self, _generation: u32, genomes: &mut Vec<f32>, scores: &[f64]) {
         self.parents.resize(genomes.len(), 0.0);
-        self.parents.copy_from_slice(genomes);
+        std::mem::swap(&mut self.parents, genomes);
         self.scores.copy_from_slice(scores);
         self.rank();
         let patience = self.how.patience;

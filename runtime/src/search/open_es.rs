@@ -17,6 +17,8 @@ const MOMENTUM: f64 = 0.9;
 const TINY: f64 = 1e-8;
 /// Steps do not decay below this part of the first ones.
 const LEAST: f64 = 0.001;
+/// Genes whose slopes one core adds up: those of a cache line, twice.
+const GENES: usize = 16;
 
 /// The state of the search.
 pub(super) struct OpenEsState {
@@ -113,7 +115,7 @@ impl Strategy for OpenEsState {
         Ok(())
     }
 
-    fn tell(&mut self, generation: u32, genomes: &[f32], scores: &[f64]) {
+    fn tell(&mut self, generation: u32, genomes: &mut Vec<f32>, scores: &[f64]) {
         let (genes, count) = (self.scales.len(), scores.len());
         if generation == 0 {
             let best = (0..count)
@@ -127,14 +129,21 @@ impl Strategy for OpenEsState {
         }
         let shaped = shaped(scores);
         let size = self.how.sigma * self.decay();
+        let weights = shaped
+            .chunks_exact(2)
+            .map(|weights| weights[0] - weights[1]);
+        let weights: Vec<f64> = weights.map(|it| it / (count as f64 * size)).collect();
+        // Genes are divided among the cores: each is summed in the order of the pairs.
         let mut slope = vec![0.0; genes];
-        let steps = self.steps_of_pairs.chunks_exact(genes);
-        for (weights, steps) in shaped.chunks_exact(2).zip(steps) {
-            let weight = (weights[0] - weights[1]) / (count as f64 * size);
-            for (slope, step) in slope.iter_mut().zip(steps) {
-                *slope += weight * step;
+        let parts = slope.par_chunks_mut(GENES).enumerate();
+        parts.for_each(|(part, slope)| {
+            let steps = self.steps_of_pairs.chunks_exact(genes);
+            for (weight, steps) in weights.iter().zip(steps) {
+                for (slope, step) in slope.iter_mut().zip(&steps[part * GENES..]) {
+                    *slope += weight * step;
+                }
             }
-        }
+        });
         self.climb(&slope);
     }
 

@@ -17,7 +17,7 @@ impl Strategy for Random {
         Ok(())
     }
 
-    fn tell(&mut self, _generation: u32, _genomes: &[f32], _scores: &[f64]) {}
+    fn tell(&mut self, _generation: u32, _genomes: &mut Vec<f32>, _scores: &[f64]) {}
 
     fn memory(&self) -> Memory {
         Memory::default()

@@ -266,8 +266,8 @@ impl Searching {
                 candidates: self.agents,
             });
         }
-        self.strategy.tell(number, &self.genomes, scores);
         self.archive.take(number, &self.genomes, scores);
+        self.strategy.tell(number, &mut self.genomes, scores);
         let generation = self.seen(number, scores);
         self.history.push(generation);
         self.seconds.vary += started.seconds();

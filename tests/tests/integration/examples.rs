@@ -95,9 +95,13 @@ pub(crate) fn simulation(source: &str, case: &Value, backend: Backend) -> Outcom
         sim = sim.world(members as u32);
     }
     for (name, value) in case["params"].as_object().into_iter().flatten() {
-        let value = value.as_f64().ok_or("a param is no number")? as f32;
-        let value = array(&sim, name, &[value]);
-        sim = sim.param(name, value)?;
+        let values = match value.as_f64() {
+            Some(value) => vec![value],
+            None => numbers(value),
+        };
+        let values: Vec<f32> = values.into_iter().map(|x| x as f32).collect();
+        let values = array(&sim, name, &values);
+        sim = sim.param(name, values)?;
     }
     for (name, value) in case["inputs"].as_object().into_iter().flatten() {
         let values = match value.as_str() {
@@ -311,13 +315,13 @@ macro_rules! known_answers {
 }
 
 known_answers! {
-    gbm asian heston
+    gbm asian heston heston_smile
     lorenz lotka_volterra pendulum
     ornstein_uhlenbeck sir pi
     sphere rastrigin ackley griewank schwefel
     cartpole mountain_car acrobot
     conv2d
-    nbody boids kuramoto
+    nbody boids kuramoto spring_net
     sir_worlds voter ising wealth market epidemic_graph genetic
     digits_cnn attention
     longstaff_schwartz

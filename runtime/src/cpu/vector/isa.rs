@@ -1,6 +1,6 @@
 //! The instruction sets that the kernels are compiled for.
 
-use std::fmt;
+use std::{fmt, sync::LazyLock};
 
 /// An instruction set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -79,4 +79,39 @@ impl fmt::Display for Isa {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
+}
+
+/// A loop that LLVM vectorises.
+pub trait Work {
+    /// Runs it. To be inlined, so that it is compiled for each instruction set.
+    fn run(self);
+}
+
+/// Runs a loop with the fastest instruction set of this processor. All give the same bits, since Rust neither
+/// contracts nor reassociates.
+pub fn vectorised<W: Work>(work: W) {
+    static BEST: LazyLock<Isa> = LazyLock::new(Isa::best);
+    match *BEST {
+        // SAFETY: the processor has what was detected.
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx512 => unsafe { avx512(work) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2 => unsafe { avx2(work) },
+        Isa::Portable => work.run(),
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(
+    enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt"
+)]
+fn avx512<W: Work>(work: W) {
+    work.run();
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+fn avx2<W: Work>(work: W) {
+    work.run();
 }
