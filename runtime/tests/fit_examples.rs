@@ -45,8 +45,8 @@ fn column(number: usize) -> Vec<f64> {
     cells.map(|cell| cell.parse().expect("a number")).collect()
 }
 
-/// The quotes are those of known params, by another formula with 30 digits (`scripts/fixtures/options.py`). Y.
-/// Cui, S. del Bano Rollin and G. Germano, European Journal of Operational Research 263 (2017), begin there,
+/// The quotes are those of known params, by another formula with 30 digits (`scripts/fixtures/options.py`).
+/// Y. Cui, S. del Bano Rollin and G. Germano, European Journal of Operational Research 263 (2017), begin there,
 /// too.
 #[test]
 fn a_smile_is_calibrated() {

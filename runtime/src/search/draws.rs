@@ -137,8 +137,8 @@ pub(super) fn unit(word: u32) -> f64 {
     (f64::from(word) + 0.5) / 4_294_967_296.0
 }
 
-/// Two standard normals that are independent: G. E. P. Box and M. E. Muller, Annals of Mathematical Statistics
-/// 29 (1958). Without branches, by functions whose bits are the same on every processor.
+/// Two standard normals that are independent: G. E. P. Box and M. E. Muller, Annals of Mathematical
+/// Statistics 29 (1958). Without branches, by functions whose bits are the same on every processor.
 #[inline(always)]
 pub(super) fn normals_of([a, b]: [u32; 2]) -> [f64; 2] {
     let radius = (-2.0 * wide::log(unit(a))).sqrt();
