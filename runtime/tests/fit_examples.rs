@@ -46,8 +46,8 @@ fn column(number: usize) -> Vec<f64> {
 }
 
 /// The quotes are those of known params, by another formula with 30 digits (`scripts/fixtures/options.py`).
-/// Y. Cui, S. del Bano Rollin and G. Germano, European Journal of Operational Research 263 (2017), begin there,
-/// too.
+/// Y. Cui, S. del Bano Rollin and G. Germano, European Journal of Operational Research 263 (2017), begin
+/// there, too.
 #[test]
 fn a_smile_is_calibrated() {
     let exact = [0.08, 3.0, 0.1, 0.25, -0.8];
