@@ -185,11 +185,13 @@ impl Generator {
 
     /// The states of the world, which come after `first` others, and values of it.
     fn world_outputs(&mut self, first: usize) {
-        for variable in self.scope[first..].to_vec() {
-            if variable.mutable {
-                self.line(&format!("world output {}", variable.name));
-            }
-        }
+        let states = self.scope[first..]
+            .iter()
+            .filter(|variable| variable.mutable);
+        let lines: Vec<String> = states
+            .map(|state| format!("world output {}", state.name))
+            .collect();
+        lines.iter().for_each(|line| self.line(line));
         for _ in 0..1 + self.dice.below(3) {
             let ty = self.any_type(1);
             let value = self.expr(&ty, 3);

@@ -43,9 +43,8 @@ fn run(source: &str, with: impl FnOnce(Simulation) -> Simulation) -> Result<Run,
 
 /// The number that the model gives a word for: `agents`, `world`, `steps`.
 fn given(source: &str, word: &str) -> u32 {
-    let lines = source.lines();
-    let number = lines.filter_map(|line| line.strip_prefix(word)?.trim().parse().ok());
-    number.last().expect("each model has a line for it")
+    let number = (source.lines()).find_map(|line| line.strip_prefix(word)?.trim().parse().ok());
+    number.expect("each model has a line for it")
 }
 
 /// Compares with two runs of some worlds each. False if there is one world only.
