@@ -59,7 +59,10 @@ pub fn disturbed(source: &str, seed: u64, comments: bool) -> String {
     for (token, span) in tokens {
         let touched = end == span.start as usize;
         let starts = STARTS.contains(&token)
-            && !matches!(before, Some(Token::FatArrow | Token::World) | None);
+            && !matches!(
+                before,
+                Some(Token::FatArrow | Token::World | Token::Assign) | None
+            );
         // Braces also close values, lists and arms, where no `;` may stand.
         let statement = token != Token::RightBrace || braces.last() == Some(&Inside::Statements);
         if starts && statement && disturber.dice.chance(10) && is_end(before) {

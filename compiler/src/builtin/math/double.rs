@@ -1,6 +1,6 @@
 //! The meaning of the builtins on `f64`, for runs of the interpreter in `f64`: to 1e-15 of the value, where
 //! an `f32` has 6e-8. (`lgamma` near its zeros left of 0: to 1e-15.) The functions under them are those of
-//! [`primary`], and of the crate libm, which has no C code: the same bits on every processor.
+//! `primary`, and of the crate libm, which has no C code: the same bits on every processor.
 //!
 //! Each is the function of the same name in [`super`], of the same argument but more digits. Where that one
 //! keeps to the range of an `f32`, this one goes on.
