@@ -150,7 +150,10 @@ class Compiler {
 /** A request as the module reads it: names and values in turn, a zero behind each, and the source last. */
 function written({ options, source, ...fields }) {
     for (const [name, value] of Object.entries(options ?? {})) fields[`options.${name}`] = value;
-    const given = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null);
+    const given = Object.entries(fields)
+        .filter(([, value]) => value !== undefined && value !== null)
+        // A zero ends a value: no name or option has one.
+        .map(([name, value]) => [name, String(value).replaceAll("\0", "\ufffd")]);
     // Half a surrogate pair is no character: the same length stays.
     if (source !== undefined) given.push(["source", String(source).toWellFormed()]);
     return given.flat().join("\0");

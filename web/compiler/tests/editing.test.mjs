@@ -68,6 +68,8 @@ test("a name is renamed, or the reason said", () => {
         ["decay", "decay"],
     );
     assert.throws(() => simc.rename(MODEL, at("pull ="), "steps"), /is a word of the language/);
+    // A zero would begin another field of the request.
+    assert.throws(() => simc.rename(MODEL, at("pull ="), "a\0at\x000"), SimcError);
 });
 
 test("a text with syntax errors is not formatted, and no model is built of it", () => {
