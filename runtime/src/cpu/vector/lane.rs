@@ -78,14 +78,14 @@ impl Lane for u32 {
     }
 }
 
-/// The lanes of floats of `f64`. Pages run no model in `f64`, and lack its kernels.
+/// The lanes of floats of `f64`. Pages run no model in `f64`: nothing there uses the kernels of `u64`, so that
+/// none is in their module.
 #[cfg(not(sim_web))]
 pub type Wide = u64;
 #[cfg(sim_web)]
 pub type Wide = u32;
 
 /// See [`Isa::of_doubles`] for its instruction sets.
-#[cfg(not(sim_web))]
 impl Lane for u64 {
     const REAL: RealType = RealType::F64;
     const ZERO: u64 = 0;
