@@ -82,6 +82,7 @@ impl Lane for u32 {
 /// none is in their module.
 #[cfg(not(sim_web))]
 pub type Wide = u64;
+/// The lanes of floats of `f32` in their place.
 #[cfg(sim_web)]
 pub type Wide = u32;
 
