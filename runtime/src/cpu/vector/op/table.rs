@@ -387,6 +387,13 @@ pub struct Cos;
 /// Tangent; as for sine.
 pub(super) struct Tan;
 
+/// Its one operand, and no others. `[a; 4]` is a loop where LLVM compiles for size, and then the loop over lanes
+/// does not become vector instructions.
+#[inline(always)]
+fn alone<L: Lane>(a: L) -> [L; 4] {
+    [a, L::ZERO, L::ZERO, L::ZERO]
+}
+
 macro_rules! with_long_way {
     ($name:ident, $short:ident, $whole:ident) => {
         impl Op for $name {
@@ -394,16 +401,16 @@ macro_rules! with_long_way {
 
             #[inline(always)]
             fn apply<L: Lane, F: Fused>(_: L, a: L, _: L, _: L, _: L) -> L {
-                L::apply::<$short, F>([a; 4])
+                L::apply::<$short, F>(alone(a))
             }
 
             #[inline(always)]
             fn is_rare<L: Lane>(a: L) -> bool {
-                L::apply::<IsLarge, Single>([a; 4]).is_true()
+                L::apply::<IsLarge, Single>(alone(a)).is_true()
             }
 
             fn apply_rare<L: Lane>(a: L) -> L {
-                L::apply::<$whole, Single>([a; 4])
+                L::apply::<$whole, Single>(alone(a))
             }
         }
     };
