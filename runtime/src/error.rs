@@ -492,7 +492,7 @@ with_search_errors! {
     ///
     /// * run on a GPU: kernels are written in WGSL, which has no `f64`, and none of its functions (`exp`,
     ///   `sin`, …) is one of doubles on any device, also where the device has the feature `SHADER_F64`;
-    /// * `--check`, also that of `simc grad`, and `--shadow`, traces and searches.
+    /// * `--check`, also that of `simc grad`, and `--shadow` and traces.
     E0735 only_in_f32 OnlySingle {
         /// What it was to do.
         what: &'static str,

@@ -49,12 +49,12 @@ pub struct Range {
 /// What is searched, and how.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Search {
-    /// The output that is the fitness: one `f32` per agent. A candidate whose fitness is NaN or infinite is
+    /// The output that is the fitness: one float per agent. A candidate whose fitness is NaN or infinite is
     /// worse than all others.
     pub fitness: String,
     /// Which fitness is good.
     pub aim: Aim,
-    /// The inputs of the genome, of `f32`: values, arrays, vectors, or structs of them.
+    /// The inputs of the genome, of floats: values, arrays, vectors, or structs of them.
     pub over: Vec<String>,
     /// How.
     pub method: SearchMethod,
@@ -283,7 +283,7 @@ pub struct SearchSeconds {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Elite {
     /// Its genes: the values of the inputs of the search, in their order, each row by row.
-    pub genome: Vec<f32>,
+    pub genome: Vec<f64>,
     /// Its fitness: the mean of the generations that had it.
     pub fitness: f64,
     /// The generations that had it.
@@ -343,17 +343,17 @@ pub struct Found {
 
 /// What gives the genomes of a generation, from the scores of those before.
 trait Strategy: Send {
-    /// Writes the genomes of a generation.
+    /// Writes the genomes of a generation; what the inputs cannot hold is rounded and moved afterwards.
     fn ask(
         &mut self,
         generation: u32,
         founders: &Founders,
-        genomes: &mut [f32],
+        genomes: &mut [f64],
     ) -> Result<(), Error>;
 
     /// Takes the scores of a generation: larger is better, and negative infinity stands for none. It may keep
     /// the genomes, and leave others of the same number.
-    fn tell(&mut self, generation: u32, genomes: &mut Vec<f32>, scores: &[f64]);
+    fn tell(&mut self, generation: u32, genomes: &mut Vec<f64>, scores: &[f64]);
 
     /// What it knows after a generation.
     fn memory(&self) -> Memory;
@@ -366,7 +366,7 @@ trait Strategy: Send {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Memory {
     numbers: Vec<f64>,
-    genes: Vec<f32>,
+    genes: Vec<f64>,
     /// How much of both was taken.
     taken: [usize; 2],
 }
@@ -376,7 +376,7 @@ impl Memory {
         self.numbers.extend_from_slice(numbers);
     }
 
-    fn put_genes(&mut self, genes: &[f32]) {
+    fn put_genes(&mut self, genes: &[f64]) {
         self.genes.extend_from_slice(genes);
     }
 
@@ -386,7 +386,7 @@ impl Memory {
         Some(self.numbers.get(first..first + count)?.to_vec())
     }
 
-    fn take_genes(&mut self, count: usize) -> Option<Vec<f32>> {
+    fn take_genes(&mut self, count: usize) -> Option<Vec<f64>> {
         let first = self.taken[1];
         self.taken[1] += count;
         Some(self.genes.get(first..first + count)?.to_vec())

@@ -113,6 +113,14 @@ impl Values {
         }
     }
 
+    /// Floats of this type, which is `f32` if it is not `f64`.
+    pub(crate) fn of_floats(scalar: Scalar, values: impl Iterator<Item = f64>) -> Values {
+        match scalar {
+            Scalar::F64 => Values::F64(values.collect()),
+            _ => Values::F32(values.map(|it| it as f32).collect()),
+        }
+    }
+
     /// Their type.
     pub fn scalar(&self) -> Scalar {
         match self {
@@ -176,12 +184,17 @@ impl Values {
 
 impl Column {
     pub(crate) fn new(field: &Field, agents: u32, words: Vec<u32>) -> Column {
+        Column::with_values(field, agents, Values::from_words(field.scalar, words))
+    }
+
+    /// The values of so many agents, which are of the field's type.
+    pub(crate) fn with_values(field: &Field, agents: u32, values: Values) -> Column {
         let mut shape = vec![agents as usize];
         shape.extend(field.dims().iter().map(|&n| n as usize));
         Column {
             field: field.clone(),
             shape,
-            values: Values::from_words(field.scalar, words),
+            values,
         }
     }
 
@@ -200,6 +213,17 @@ impl Column {
                 Values::U32(values) => Values::U32(values[..count].to_vec()),
                 Values::Bool(values) => Values::Bool(values[..count].to_vec()),
             },
+        }
+    }
+
+    /// The values as `f64`.
+    ///
+    /// # Errors
+    /// [`Error::WrongType`] if they are no floats.
+    pub(crate) fn floats(&self) -> Result<Vec<f64>, Error> {
+        match &self.values {
+            Values::F32(values) => Ok(values.iter().map(|&it| it.into()).collect()),
+            _ => self.typed::<f64>(Role::Output).map(<[f64]>::to_vec),
         }
     }
 

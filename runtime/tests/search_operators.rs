@@ -33,7 +33,7 @@ fn crossovers_do_what_their_names_say() {
     };
     let run = model(source).run().expect("it runs");
     let first: &[f32] = run.output("f").expect("it is there");
-    let best = first.iter().copied().fold(0.0, f32::max);
+    let best: f64 = first.iter().copied().fold(0.0, f32::max).into();
     // Uniform crossover only combines genes that were there; blend crossover goes beyond them.
     let uniform = after(Crossover::Uniform);
     assert!(uniform.iter().all(|gene| *gene < 1.0) && uniform[0] + uniform[1] >= best);

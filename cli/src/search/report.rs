@@ -179,13 +179,13 @@ impl Report<'_> {
         let count = self.found.columns.len().saturating_sub(1);
         for column in &self.found.columns[..count] {
             let width = column.field.values() as usize;
-            let Values::F32(values) = &column.values else {
-                continue;
+            let own = row * width..(row + 1) * width;
+            let values: Value = match &column.values {
+                Values::F32(values) => values[own].iter().map(|&it| number(it)).collect(),
+                Values::F64(values) => values[own].iter().copied().collect(),
+                _ => continue,
             };
-            let values = values[row * width..(row + 1) * width]
-                .iter()
-                .map(|&it| number(it));
-            inputs.insert(column.field.name.clone(), values.collect());
+            inputs.insert(column.field.name.clone(), values);
         }
         json!({
             "fitness": elite.fitness,

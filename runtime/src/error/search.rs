@@ -29,7 +29,7 @@ macro_rules! with_search_errors {
         /// What it is instead.
         found: String,
     }
-        says("output `{name}` is {found}, and a fitness is one f32 per agent")
+        says("output `{name}` is {found}, and a fitness is one float per agent")
         help(Some(format!(
             "add an output of one number, `output fitness = …`, of the states that `{name}` is computed \
              from"

@@ -3,7 +3,7 @@
 /// A candidate with what is known of it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Kept {
-    pub(super) genome: Vec<f32>,
+    pub(super) genome: Vec<f64>,
     /// The sum of its scores: a candidate that is kept in several generations has one of each.
     pub(super) sum: f64,
     pub(super) count: u32,
@@ -17,8 +17,8 @@ impl Kept {
         self.sum / f64::from(self.count)
     }
 
-    fn is(&self, genome: &[f32]) -> bool {
-        let same = |(a, b): (&f32, &f32)| a.to_bits() == b.to_bits();
+    fn is(&self, genome: &[f64]) -> bool {
+        let same = |(a, b): (&f64, &f64)| a.to_bits() == b.to_bits();
         self.genome.iter().zip(genome).all(same)
     }
 }
@@ -41,11 +41,11 @@ impl Archive {
 
     /// Takes the candidates of a generation. One that is kept already gets the mean of its scores, so that
     /// one that had luck loses its place when it is tried again.
-    pub(super) fn take(&mut self, generation: u32, genomes: &[f32], scores: &[f64]) {
+    pub(super) fn take(&mut self, generation: u32, genomes: &[f64], scores: &[f64]) {
         let genes = genomes.len() / scores.len().max(1);
         let genome = |k: usize| &genomes[k * genes..(k + 1) * genes];
         // Most candidates differ from all that are kept in their first gene.
-        let mut firsts: Vec<u32> = self
+        let mut firsts: Vec<u64> = self
             .kept
             .iter()
             .map(|kept| kept.genome[0].to_bits())
@@ -111,10 +111,10 @@ mod tests {
             &[1.0, 2.0, 3.0, 3.0],
             &[1.0, 9.0, f64::NEG_INFINITY, 5.0],
         );
-        let kept: Vec<f32> = archive.kept.iter().map(|kept| kept.genome[0]).collect();
+        let kept: Vec<f64> = archive.kept.iter().map(|kept| kept.genome[0]).collect();
         assert_eq!(kept, [2.0, 3.0]);
         archive.take(1, &[2.0, 4.0, 4.0], &[0.0, 4.75, 4.75]);
-        let kept: Vec<(f32, f64, u32)> = (archive.kept.iter())
+        let kept: Vec<(f64, f64, u32)> = (archive.kept.iter())
             .map(|kept| (kept.genome[0], kept.score(), kept.generation))
             .collect();
         assert_eq!(kept, [(3.0, 5.0, 0), (4.0, 4.75, 1)]);

@@ -13,9 +13,16 @@ use super::{
 use crate::{error::Error, fit::Constants};
 use nalgebra::{DMatrix, DVector, SymmetricEigen};
 use rayon::prelude::*;
+use sim_compiler::RealType;
 
-/// Steps below this change no `f32` of the size 1.
-const SHORTEST: f64 = 1e-7;
+/// Steps below this change no number of the size 1.
+fn shortest(real: RealType) -> f64 {
+    match real {
+        RealType::F32 => 1e-7,
+        RealType::F64 => 1e-16,
+    }
+}
+
 /// Variances of the smallest axis are not below this part of that of the largest.
 const LEAST_VARIANCE: f64 = 1e-14;
 /// Most sweeps for eigenvalues of one axis; a matrix of numbers takes a few.
@@ -40,6 +47,7 @@ pub(super) struct CmaEsState {
     scales: Vec<f64>,
     constants: Constants,
     patience: u32,
+    shortest: f64,
     mean: DVector<f64>,
     sigma: f64,
     shape: Shape,
@@ -52,7 +60,13 @@ pub(super) struct CmaEsState {
 }
 
 impl CmaEsState {
-    pub(super) fn new(how: &CmaEs, draws: Draws, scales: Vec<f64>, agents: u32) -> CmaEsState {
+    pub(super) fn new(
+        how: &CmaEs,
+        draws: Draws,
+        scales: Vec<f64>,
+        agents: u32,
+        real: RealType,
+    ) -> CmaEsState {
         let genes = scales.len();
         let n = genes as f64;
         let mut constants = Constants::of(n, agents as usize);
@@ -67,6 +81,7 @@ impl CmaEsState {
             draws,
             constants,
             patience: how.patience.unwrap_or(usual),
+            shortest: shortest(real),
             mean: DVector::zeros(genes),
             sigma: how.sigma,
             shape: Shape::new(genes, how.separable),
@@ -79,10 +94,10 @@ impl CmaEsState {
     }
 
     /// Begins at a genome.
-    fn begin(&mut self, genome: &[f32]) {
+    fn begin(&mut self, genome: &[f64]) {
         let genes = self.scales.len();
         for ((mean, gene), scale) in self.mean.iter_mut().zip(genome).zip(&self.scales) {
-            *mean = f64::from(*gene) / scale;
+            *mean = gene / scale;
         }
         self.sigma = self.how.sigma;
         self.shape = Shape::new(genes, self.how.separable);
@@ -92,12 +107,12 @@ impl CmaEsState {
 
     fn has_ended(&self) -> bool {
         let size = self.sigma * self.shape.largest();
-        !(SHORTEST..=1e15).contains(&size) || self.idle >= self.patience
+        !(self.shortest..=1e15).contains(&size) || self.idle >= self.patience
     }
 
     /// The steps of the best candidates as columns, the best first, each times the root of its weight; and
     /// the weighted step.
-    fn steps(&self, genomes: &[f32], scores: &[f64]) -> Option<(DMatrix<f64>, DVector<f64>)> {
+    fn steps(&self, genomes: &[f64], scores: &[f64]) -> Option<(DMatrix<f64>, DVector<f64>)> {
         let genes = self.scales.len();
         let mut order: Vec<usize> = (0..scores.len())
             .filter(|&k| scores[k].is_finite())
@@ -115,7 +130,7 @@ impl CmaEsState {
         each.for_each(|(column, (&candidate, root))| {
             let genome = &genomes[candidate * genes..(candidate + 1) * genes];
             for (k, y) in column.iter_mut().enumerate() {
-                *y = root * (f64::from(genome[k]) / scales[k] - mean[k]) / self.sigma;
+                *y = root * (genome[k] / scales[k] - mean[k]) / self.sigma;
             }
         });
         let step = &all * roots;
@@ -160,7 +175,7 @@ impl Strategy for CmaEsState {
         &mut self,
         generation: u32,
         founders: &Founders,
-        genomes: &mut [f32],
+        genomes: &mut [f64],
     ) -> Result<(), Error> {
         if generation == 0 {
             genomes.copy_from_slice(&founders.population(0)?);
@@ -180,13 +195,13 @@ impl Strategy for CmaEsState {
             normals.component_mul_assign(&deviations);
             let step = state.shape.turned(normals);
             for (k, gene) in genome.iter_mut().enumerate() {
-                *gene = (state.scales[k] * (state.mean[k] + state.sigma * step[k])) as f32;
+                *gene = state.scales[k] * (state.mean[k] + state.sigma * step[k]);
             }
         });
         Ok(())
     }
 
-    fn tell(&mut self, generation: u32, genomes: &mut Vec<f32>, scores: &[f64]) {
+    fn tell(&mut self, generation: u32, genomes: &mut Vec<f64>, scores: &[f64]) {
         let best = (0..scores.len())
             .rev()
             .max_by(|&a, &b| scores[a].total_cmp(&scores[b]))

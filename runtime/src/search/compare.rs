@@ -10,7 +10,7 @@ use crate::error::Error;
 ///
 /// Candidates with draws of their own share the agents of a run, as equally as it goes.
 pub(super) struct Comparison {
-    genomes: Vec<f32>,
+    genomes: Vec<f64>,
     round: u32,
     found: Vec<Compared>,
     is_over: bool,
@@ -18,7 +18,7 @@ pub(super) struct Comparison {
 
 impl Comparison {
     /// Of so many candidates.
-    pub(super) fn new(genomes: Vec<f32>, count: usize) -> Comparison {
+    pub(super) fn new(genomes: Vec<f64>, count: usize) -> Comparison {
         Comparison {
             genomes,
             round: 0,
@@ -37,7 +37,11 @@ impl Comparison {
     ///
     /// # Errors
     /// [`Error::SearchSetting`] for more or fewer of them.
-    pub(super) fn take(&mut self, evaluator: &Evaluator, values: &[f32]) -> Result<(), Error> {
+    pub(super) fn take(
+        &mut self,
+        evaluator: &Evaluator,
+        values: &[impl Copy + Into<f64>],
+    ) -> Result<(), Error> {
         let count = self.found.len();
         let asked = if self.is_over {
             0

@@ -7,8 +7,9 @@ use crate::{
     field::unknown,
     run::Device,
     simulation::Simulation,
+    values::Column,
 };
-use sim_compiler::manifest::{Field, Manifest, Scalar, describe};
+use sim_compiler::manifest::{Field, Manifest, describe};
 use std::sync::OnceLock;
 
 /// Most values of fitness that are asked for at a time, beyond those of one run.
@@ -100,7 +101,7 @@ impl Evaluator {
     }
 
     /// The runs of a generation that are asked for next, after `done` ones.
-    pub(super) fn trials(&self, generation: u32, genomes: &[f32], done: usize) -> Trials {
+    pub(super) fn trials(&self, generation: u32, genomes: &[f64], done: usize) -> Trials {
         let runs = done..done + self.next(done);
         let genes = self.layout.genes;
         match self.common {
@@ -120,7 +121,7 @@ impl Evaluator {
     }
 
     /// A round of the comparison of a few candidates.
-    pub(super) fn comparison(&self, round: u32, genomes: &[f32], count: usize) -> Trials {
+    pub(super) fn comparison(&self, round: u32, genomes: &[f64], count: usize) -> Trials {
         let seed = self.seed(LAST, round);
         if self.common {
             return self.of(None, genomes, vec![seed; count]);
@@ -150,7 +151,7 @@ impl Evaluator {
         }
     }
 
-    fn of(&self, generation: Option<u32>, genomes: &[f32], seeds: Vec<u64>) -> Trials {
+    fn of(&self, generation: Option<u32>, genomes: &[f64], seeds: Vec<u64>) -> Trials {
         Trials {
             generation,
             agents: self.agents_of_run(),
@@ -195,7 +196,7 @@ impl Evaluator {
     /// [`Error::SearchSetting`]
     pub(super) fn add(
         &self,
-        values: &[f32],
+        values: &[impl Copy + Into<f64>],
         done: usize,
         sums: &mut [f64],
     ) -> Result<Option<usize>, Error> {
@@ -203,7 +204,7 @@ impl Evaluator {
         check_count(values, runs * self.agents_of_run() as usize)?;
         let first = if self.common { done } else { 0 };
         for (at, value) in values.iter().enumerate() {
-            sums[first + self.candidate(at, self.agents as usize)] += f64::from(*value);
+            sums[first + self.candidate(at, self.agents as usize)] += (*value).into();
         }
         let done = done + runs;
         Ok((done < self.runs_of_generation()).then_some(done))
@@ -239,13 +240,14 @@ impl Evaluator {
     ///
     /// # Errors
     /// Those of a run.
-    pub(super) fn values(&self, trials: &Trials, control: &Control<'_>) -> Result<Vec<f32>, Error> {
+    pub(super) fn values(&self, trials: &Trials, control: &Control<'_>) -> Result<Vec<f64>, Error> {
         let mut values = Vec::with_capacity(trials.values());
         let mut failed = None;
         trials.run(&self.simulation, control, |run| {
             self.device.get_or_init(|| run.report().backend.clone());
-            match run.output::<f32>(&self.fitness.name) {
-                Ok(own) => values.extend_from_slice(own),
+            let own = run.column(&self.fitness.name);
+            match own.and_then(Column::floats) {
+                Ok(own) => values.extend(own),
                 Err(error) => failed = Some(error),
             }
         })?;
@@ -257,7 +259,7 @@ impl Evaluator {
 ///
 /// # Errors
 /// [`Error::SearchSetting`]
-pub(super) fn check_count(values: &[f32], asked: usize) -> Result<(), Error> {
+pub(super) fn check_count<T>(values: &[T], asked: usize) -> Result<(), Error> {
     match values.len() == asked {
         true => Ok(()),
         false => Err(Error::SearchSetting {
@@ -287,7 +289,7 @@ fn check_fitness<'a>(manifest: &'a Manifest, name: &str) -> Result<&'a Field, Er
         ));
     };
     let dims = field.dims();
-    match field.scalar == Scalar::F32 && dims.is_empty() {
+    match field.scalar.is_float() && dims.is_empty() {
         true => Ok(field),
         false => Err(Error::NotAFitness {
             name: name.to_owned(),

@@ -48,7 +48,7 @@ pub(super) struct GeneticState {
     how: Genetic,
     draws: Draws,
     scales: Vec<f64>,
-    parents: Vec<f32>,
+    parents: Vec<f64>,
     scores: Vec<f64>,
     islands: Vec<Island>,
 }
@@ -86,13 +86,13 @@ impl GeneticState {
         self.how.patience.is_some_and(|most| island.idle >= most)
     }
 
-    fn genome(&self, candidate: usize) -> &[f32] {
+    fn genome(&self, candidate: usize) -> &[f64] {
         let genes = self.scales.len();
         &self.parents[candidate * genes..(candidate + 1) * genes]
     }
 
     /// The immigrant that takes this place of an island, counted from its last one.
-    fn immigrant(&self, generation: u32, island: usize, from_last: usize) -> Option<&[f32]> {
+    fn immigrant(&self, generation: u32, island: usize, from_last: usize) -> Option<&[f64]> {
         let is_due = self.how.migration > 0 && generation.is_multiple_of(self.how.migration);
         if !is_due || self.islands.len() < 2 || from_last >= self.how.migrants as usize {
             return None;
@@ -102,7 +102,7 @@ impl GeneticState {
     }
 
     /// The winner of a tournament: the best of some candidates that are drawn with replacement.
-    fn winner(&self, island: &Island, drawn: Drawn, first: u32) -> &[f32] {
+    fn winner(&self, island: &Island, drawn: Drawn, first: u32) -> &[f64] {
         let count = island.order.len();
         let draw = |number: u32| drawn.below(first + number, count);
         let place = (0..self.how.tournament.max(1)).map(draw).min();
@@ -110,7 +110,7 @@ impl GeneticState {
     }
 
     /// Writes a child of two winners.
-    fn breed(&self, island: &Island, drawn: Drawn, space: &mut Space, child: &mut [f32]) {
+    fn breed(&self, island: &Island, drawn: Drawn, space: &mut Space, child: &mut [f64]) {
         let how = &self.how;
         let [mother, father] = number::TOURNAMENTS.map(|first| self.winner(island, drawn, first));
         let crosses = drawn.unit(number::CROSSES) < how.crossover_rate;
@@ -123,12 +123,11 @@ impl GeneticState {
         let parents = mother.iter().zip(father).zip(&space.words);
         let values = space.values.iter_mut().zip(parents);
         match (crosses, blends) {
-            (false, _) => values.for_each(|(value, ((a, _), _))| *value = f64::from(*a)),
+            (false, _) => values.for_each(|(value, ((a, _), _))| *value = *a),
             (true, false) => values.for_each(|(value, ((a, b), words))| {
-                *value = f64::from(if unit(words[0]) < 0.5 { *a } else { *b });
+                *value = if unit(words[0]) < 0.5 { *a } else { *b };
             }),
             (true, true) => values.for_each(|(value, ((a, b), words))| {
-                let [a, b] = [*a, *b].map(f64::from);
                 let place = (1.0 + 2.0 * how.blend) * unit(words[0]) - how.blend;
                 *value = a + (b - a) * place;
             }),
@@ -144,7 +143,7 @@ impl GeneticState {
             if unit(mutates) < rate {
                 value += size * self.scales[k] * normals_of([a, b])[0];
             }
-            *gene = value as f32;
+            *gene = value;
         }
     }
 }
@@ -170,7 +169,7 @@ impl Strategy for GeneticState {
         &mut self,
         generation: u32,
         founders: &Founders,
-        genomes: &mut [f32],
+        genomes: &mut [f64],
     ) -> Result<(), Error> {
         if generation == 0 {
             genomes.copy_from_slice(&founders.population(0)?);
@@ -209,7 +208,7 @@ impl Strategy for GeneticState {
         Ok(())
     }
 
-    fn tell(&mut self, _generation: u32, genomes: &mut Vec<f32>, scores: &[f64]) {
+    fn tell(&mut self, _generation: u32, genomes: &mut Vec<f64>, scores: &[f64]) {
         self.parents.resize(genomes.len(), 0.0);
         std::mem::swap(&mut self.parents, genomes);
         self.scores.copy_from_slice(scores);

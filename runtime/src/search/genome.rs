@@ -1,7 +1,7 @@
 //! Genomes: which values of a candidate are searched, in which order, and the genomes that a search begins
 //! with.
 //!
-//! A population is one array of `f32`, candidate by candidate; the genes of a candidate are the values of its
+//! A population is one array, candidate by candidate, of numbers that the floats of the model hold; the genes of a candidate are the values of its
 //! inputs, input by input in the order of the search, row by row within an input.
 
 use super::{
@@ -10,11 +10,11 @@ use super::{
     saved::Bound,
 };
 use crate::{
-    array::Array,
+    array::{Array, doubles_of},
     error::{Error, Role},
     field::unknown_of,
     simulation::Simulation,
-    values::Column,
+    values::{Column, Values},
 };
 use rayon::prelude::*;
 use sim_compiler::manifest::{Field, Input, Manifest, Param, Scalar, Source};
@@ -46,8 +46,8 @@ impl Part {
     pub(super) fn zeros(&self, agents: u32) -> Array {
         let mut shape = vec![agents];
         shape.extend(self.field.dims());
-        let words = vec![0; agents as usize * self.width()];
-        Array::shaped(Scalar::F32, words, shape)
+        let words = vec![0; agents as usize * self.field.words() as usize];
+        Array::shaped(self.field.scalar, words, shape)
     }
 }
 
@@ -66,7 +66,7 @@ impl Layout {
     /// [`Error::NoGenome`], [`Error::UnknownName`], [`Error::SearchSetting`]
     pub(super) fn of(manifest: &Manifest, search: &Search) -> Result<Layout, Error> {
         let known: Vec<String> = (manifest.inputs.iter())
-            .filter(|input| input.field.scalar == Scalar::F32)
+            .filter(|input| input.field.scalar.is_float())
             .map(|input| input.field.name.clone())
             .collect();
         let none = |message: String| Error::NoGenome {
@@ -88,7 +88,7 @@ impl Layout {
             }
             for input in inputs {
                 let field = &input.field;
-                if field.scalar != Scalar::F32 {
+                if !field.scalar.is_float() {
                     let scalar = field.scalar.name();
                     return Err(none(format!(
                         "input `{}` holds {scalar}, and a search is over floats",
@@ -117,33 +117,52 @@ impl Layout {
     }
 
     /// The values of each input, a row per genome.
-    pub(super) fn columns(&self, genomes: &[f32]) -> Vec<Column> {
+    pub(super) fn columns(&self, genomes: &[f64]) -> Vec<Column> {
         let count = genomes.len() / self.genes;
         let column = |part: &Part| {
-            let width = part.width();
-            let mut words = vec![0_u32; count * width];
-            (words.par_chunks_exact_mut(width))
-                .zip(genomes.par_chunks_exact(self.genes))
-                .for_each(|(words, genome)| {
-                    for (word, value) in words.iter_mut().zip(&genome[part.genes()]) {
-                        *word = value.to_bits();
-                    }
-                });
-            Column::new(&part.field, count as u32, words)
+            let values = match part.field.scalar {
+                Scalar::F64 => Values::F64(self.gather(part, genomes, |gene| gene)),
+                _ => Values::F32(self.gather(part, genomes, |gene| gene as f32)),
+            };
+            Column::with_values(&part.field, count as u32, values)
         };
         self.parts.iter().map(column).collect()
     }
 
-    /// Moves genes into the ranges that they are kept in.
-    pub(super) fn confine(&self, genomes: &mut [f32]) {
+    /// The genes of an input, genome by genome.
+    fn gather<T: Copy + Default + Send>(
+        &self,
+        part: &Part,
+        genomes: &[f64],
+        value: impl Fn(f64) -> T + Sync,
+    ) -> Vec<T> {
+        let width = part.width();
+        let mut values = vec![T::default(); genomes.len() / self.genes * width];
+        (values.par_chunks_exact_mut(width))
+            .zip(genomes.par_chunks_exact(self.genes))
+            .for_each(|(values, genome)| {
+                for (to, gene) in values.iter_mut().zip(&genome[part.genes()]) {
+                    *to = value(*gene);
+                }
+            });
+        values
+    }
+
+    /// Rounds genes to what their inputs hold, and moves them into the ranges that they are kept in.
+    pub(super) fn confine(&self, genomes: &mut [f64]) {
         for part in &self.parts {
-            let Some([low, high]) = part.within else {
-                continue;
+            let rounded = |value: f64| match part.field.scalar {
+                Scalar::F64 => value,
+                _ => f64::from(value as f32),
             };
-            let [low, high] = [low as f32, high as f32];
+            let range = part.within.map(|ends| ends.map(rounded));
+            if range.is_none() && part.field.scalar == Scalar::F64 {
+                continue;
+            }
+            let [low, high] = range.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
             genomes.par_chunks_exact_mut(self.genes).for_each(|genome| {
                 for gene in &mut genome[part.genes()] {
-                    *gene = gene.clamp(low, high);
+                    *gene = rounded(*gene).clamp(low, high);
                 }
             });
         }
@@ -182,7 +201,12 @@ fn range_of(ranges: &[Range], field: &Field) -> Option<[f64; 2]> {
 fn check_ranges(ranges: &[Range], parts: &[Part]) -> Result<(), Error> {
     for range in ranges {
         let Range { input, low, high } = range;
-        let is_float = |end: &f64| (*end as f32).is_finite();
+        // The ends of a range are numbers of `f32` in a model whose floats are that.
+        let holds = |part: &Part, end: f64| match part.field.scalar {
+            Scalar::F64 => end.is_finite(),
+            _ => (end as f32).is_finite(),
+        };
+        let is_float = |end: &f64| parts.iter().all(|part| holds(part, *end));
         if !(is_float(low) && is_float(high) && low < high) {
             return Err(Error::SearchSetting {
                 message: format!("{low}:{high} is no range of floats"),
@@ -238,7 +262,7 @@ impl Founders {
     ///
     /// # Errors
     /// Those of a launch.
-    pub(super) fn bound(&self, search: &Search, genomes: &[f32]) -> Result<Bound, Error> {
+    pub(super) fn bound(&self, search: &Search, genomes: &[f64]) -> Result<Bound, Error> {
         Ok(Bound::new(self.simulation.identity()?, search, genomes))
     }
 
@@ -254,7 +278,7 @@ impl Founders {
     ///
     /// # Errors
     /// Those of a launch.
-    pub(super) fn population(&self, number: u32) -> Result<Vec<f32>, Error> {
+    pub(super) fn population(&self, number: u32) -> Result<Vec<f64>, Error> {
         let mut genomes = self.launched(0)?;
         let is_redrawn = |part: &Part| {
             part.source == Source::Drawn && !self.simulation.gives_input(&part.field.name)
@@ -281,7 +305,7 @@ impl Founders {
     }
 
     /// The genomes as a launch gives or draws them.
-    fn launched(&self, number: u32) -> Result<Vec<f32>, Error> {
+    fn launched(&self, number: u32) -> Result<Vec<f64>, Error> {
         let launch = match number {
             0 => self.simulation.complete_launch()?,
             _ => {
@@ -297,23 +321,31 @@ impl Founders {
             .zip(launch.inputs.par_chunks_exact(stride))
             .for_each(|(genome, row)| {
                 for part in &self.layout.parts {
-                    let words = &row[part.field.word as usize..][..part.width()];
-                    for (gene, &word) in genome[part.genes()].iter_mut().zip(words) {
-                        *gene = f32::from_bits(word);
+                    let words = &row[part.field.word as usize..][..part.field.words() as usize];
+                    let genes = &mut genome[part.genes()];
+                    match part.field.scalar {
+                        Scalar::F64 => genes
+                            .iter_mut()
+                            .zip(doubles_of(words))
+                            .for_each(|(gene, value)| *gene = value),
+                        _ => genes
+                            .iter_mut()
+                            .zip(words)
+                            .for_each(|(gene, &word)| *gene = f32::from_bits(word).into()),
                     }
                 }
             });
         Ok(genomes)
     }
 
-    fn copy(&self, part: &Part, from: &[f32], to: &mut [f32]) {
+    fn copy(&self, part: &Part, from: &[f64], to: &mut [f64]) {
         let genes = self.layout.genes;
         for (to, from) in to.chunks_exact_mut(genes).zip(from.chunks_exact(genes)) {
             to[part.genes()].copy_from_slice(&from[part.genes()]);
         }
     }
 
-    fn resample(&self, part: &Part, number: u32, genomes: &mut [f32]) {
+    fn resample(&self, part: &Part, number: u32, genomes: &mut [f64]) {
         let genes = self.layout.genes;
         let before = genomes.to_vec();
         (genomes.par_chunks_exact_mut(genes).enumerate()).for_each(|(candidate, genome)| {
@@ -325,32 +357,32 @@ impl Founders {
         });
     }
 
-    fn draw(&self, part: &Part, [low, high]: [f64; 2], number: u32, genomes: &mut [f32]) {
+    fn draw(&self, part: &Part, [low, high]: [f64; 2], number: u32, genomes: &mut [f64]) {
         let genes = self.layout.genes;
         (genomes.par_chunks_exact_mut(genes).enumerate()).for_each(|(candidate, genome)| {
             let drawn = self.draws.of(Purpose::Found, number, candidate as u32);
             for gene in part.genes() {
-                genome[gene] = (low + (high - low) * drawn.unit(gene as u32)) as f32;
+                genome[gene] = low + (high - low) * drawn.unit(gene as u32);
             }
         });
     }
 
     /// The size of each gene: its standard deviation among the genomes that the search begins with. Where
     /// they are all the same, their absolute value, or 1 if that is 0.
-    pub(super) fn scales(&self, genomes: &[f32]) -> Vec<f64> {
+    pub(super) fn scales(&self, genomes: &[f64]) -> Vec<f64> {
         let genes = self.layout.genes;
         let count = (genomes.len() / genes) as f64;
         let mut sums = vec![0.0; genes];
         for genome in genomes.chunks_exact(genes) {
             for (sum, gene) in sums.iter_mut().zip(genome) {
-                *sum += f64::from(*gene);
+                *sum += gene;
             }
         }
         let means: Vec<f64> = sums.iter().map(|sum| sum / count).collect();
         let mut squares = vec![0.0; genes];
         for genome in genomes.chunks_exact(genes) {
             for ((square, gene), mean) in squares.iter_mut().zip(genome).zip(&means) {
-                *square += (f64::from(*gene) - mean).powi(2);
+                *square += (gene - mean).powi(2);
             }
         }
         (squares.iter().zip(&means))

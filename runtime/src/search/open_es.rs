@@ -83,7 +83,7 @@ impl Strategy for OpenEsState {
         &mut self,
         generation: u32,
         founders: &Founders,
-        genomes: &mut [f32],
+        genomes: &mut [f64],
     ) -> Result<(), Error> {
         if generation == 0 {
             genomes.copy_from_slice(&founders.population(0)?);
@@ -102,20 +102,20 @@ impl Strategy for OpenEsState {
                 .normals(steps);
             let (first, second) = genomes.split_at_mut(genes);
             for (k, step) in steps.iter().enumerate() {
-                first[k] = (scales[k] * (point[k] + size * step)) as f32;
-                second[k] = (scales[k] * (point[k] - size * step)) as f32;
+                first[k] = scales[k] * (point[k] + size * step);
+                second[k] = scales[k] * (point[k] - size * step);
             }
         });
         // The last one of an odd number is the point itself.
         let odd = genomes.len() % (2 * genes);
         let rest = genomes.len() - odd;
         for (k, gene) in genomes[rest..].iter_mut().enumerate() {
-            *gene = (scales[k] * point[k]) as f32;
+            *gene = scales[k] * point[k];
         }
         Ok(())
     }
 
-    fn tell(&mut self, generation: u32, genomes: &mut Vec<f32>, scores: &[f64]) {
+    fn tell(&mut self, generation: u32, genomes: &mut Vec<f64>, scores: &[f64]) {
         let (genes, count) = (self.scales.len(), scores.len());
         if generation == 0 {
             let best = (0..count)
@@ -123,7 +123,7 @@ impl Strategy for OpenEsState {
                 .max_by(|&a, &b| scores[a].total_cmp(&scores[b]));
             let best = best.unwrap_or(0) * genes;
             for (k, point) in self.point.iter_mut().enumerate() {
-                *point = f64::from(genomes[best + k]) / self.scales[k];
+                *point = genomes[best + k] / self.scales[k];
             }
             return;
         }

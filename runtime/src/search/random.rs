@@ -11,13 +11,13 @@ impl Strategy for Random {
         &mut self,
         generation: u32,
         founders: &Founders,
-        genomes: &mut [f32],
+        genomes: &mut [f64],
     ) -> Result<(), Error> {
         genomes.copy_from_slice(&founders.population(generation)?);
         Ok(())
     }
 
-    fn tell(&mut self, _generation: u32, _genomes: &mut Vec<f32>, _scores: &[f64]) {}
+    fn tell(&mut self, _generation: u32, _genomes: &mut Vec<f64>, _scores: &[f64]) {}
 
     fn memory(&self) -> Memory {
         Memory::default()

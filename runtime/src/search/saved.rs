@@ -1,5 +1,5 @@
 //! A search between two generations as bytes: eight bytes of magic, the version of the form, a header in JSON
-//! after its length, then all `f64` and all `f32`, little-endian, and a checksum of everything before it.
+//! after its length, then all numbers and all genes as `f64`, little-endian, and a checksum of everything before it.
 
 use super::{Generation, Memory, Search, SearchSeconds, archive::Kept, searching::Searching};
 use crate::{
@@ -14,7 +14,7 @@ use std::io::{self, Read, Write};
 /// How a saved search begins. The end of the line shows a file that was converted as a text.
 const MAGIC: [u8; 8] = *b"SIMFND\r\n";
 /// The version of the form.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Bytes of a checksum.
 const CHECKSUM: usize = blake3::OUT_LEN;
 /// Numbers of a generation, and of an elite.
@@ -26,7 +26,7 @@ const EACH: [usize; 2] = [4, 3];
 pub struct SavedSearch {
     header: Header,
     numbers: Vec<f64>,
-    genes: Vec<f32>,
+    genes: Vec<f64>,
 }
 
 /// Everything but numbers.
@@ -39,7 +39,7 @@ struct Header {
     genes: usize,
     /// Seconds for runs and for operators.
     seconds: [f64; 2],
-    /// The number of all `f64` and of all `f32`.
+    /// The number of all numbers and of all genes.
     counts: [usize; 2],
 }
 
@@ -54,7 +54,7 @@ pub(super) struct Bound {
 }
 
 impl Bound {
-    pub(super) fn new(launch: Identity, search: &Search, genomes: &[f32]) -> Bound {
+    pub(super) fn new(launch: Identity, search: &Search, genomes: &[f64]) -> Bound {
         // Neither the number of generations nor the target: a search may be taken further.
         let settings = [
             ("the fitness", search.fitness.clone()),
@@ -155,14 +155,14 @@ impl SavedSearch {
         let header: Header = serde_json::from_slice(header).ok()?;
         let [numbers, genes] = header.counts;
         let (numbers, genes_bytes) = rest.split_at_checked(numbers.checked_mul(8)?)?;
-        if genes_bytes.len() != genes.checked_mul(4)? {
+        if genes_bytes.len() != genes.checked_mul(8)? {
             return None;
         }
         let (numbers, _) = numbers.as_chunks::<8>();
-        let (genes, _) = genes_bytes.as_chunks::<4>();
+        let (genes, _) = genes_bytes.as_chunks::<8>();
         Some(SavedSearch {
             numbers: numbers.iter().map(|it| f64::from_le_bytes(*it)).collect(),
-            genes: genes.iter().map(|it| f32::from_le_bytes(*it)).collect(),
+            genes: genes.iter().map(|it| f64::from_le_bytes(*it)).collect(),
             header,
         })
     }

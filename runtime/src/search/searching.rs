@@ -16,7 +16,11 @@ use super::{
     trials::Trials,
 };
 use crate::{
-    clock::Stopwatch, control::Control, error::Error, simulation::Simulation, values::Column,
+    clock::Stopwatch,
+    control::Control,
+    error::Error,
+    simulation::Simulation,
+    values::{Column, Values},
 };
 use sim_compiler::manifest::{Field, Param};
 
@@ -36,7 +40,7 @@ pub struct Searching {
     pub(super) archive: Archive,
     pub(super) history: Vec<Generation>,
     pub(super) seconds: SearchSeconds,
-    genomes: Vec<f32>,
+    genomes: Vec<f64>,
     agents: u32,
     /// What a saved search is bound to.
     pub(super) bound: Bound,
@@ -69,9 +73,8 @@ impl Simulation {
     ///
     /// # Errors
     /// [`Error::UnknownName`], [`Error::NoGenome`], [`Error::NotAFitness`], [`Error::TooFewCandidates`],
-    /// [`Error::SearchSetting`], [`Error::OnlySingle`], and those of a launch.
+    /// [`Error::SearchSetting`], and those of a launch.
     pub fn begin_search(&self, search: &Search) -> Result<Searching, Error> {
-        self.only_single("a search")?;
         let layout = Layout::of(self.manifest(), search)?;
         let agents = self.agent_count()?;
         let draws = Draws::new(search.seed);
@@ -84,7 +87,10 @@ impl Simulation {
         let strategy: Box<dyn Strategy> = match &search.method {
             SearchMethod::Genetic(how) => Box::new(GeneticState::new(how, draws, scales, agents)),
             SearchMethod::OpenEs(how) => Box::new(OpenEsState::new(how, draws, scales)),
-            SearchMethod::CmaEs(how) => Box::new(CmaEsState::new(how, draws, scales, agents)),
+            SearchMethod::CmaEs(how) => {
+                let real = self.manifest().real;
+                Box::new(CmaEsState::new(how, draws, scales, agents, real))
+            }
             SearchMethod::Random => Box::new(Random),
         };
         Ok(Searching {
@@ -238,7 +244,7 @@ impl Searching {
     ///
     /// # Errors
     /// [`Error::SearchSetting`] for more or fewer values, [`Error::NoFitness`] in the first generation.
-    pub fn tell(&mut self, values: &[f32]) -> Result<Option<Generation>, Error> {
+    pub fn tell(&mut self, values: &[impl Copy + Into<f64>]) -> Result<Option<Generation>, Error> {
         if let Some(trying) = &mut self.trying {
             if let Some(done) = self.evaluator.add(values, trying.done, &mut trying.sums)? {
                 trying.done = done;
@@ -374,18 +380,18 @@ impl Searching {
     }
 
     fn columns(&self, elites: &[Elite]) -> Vec<Column> {
-        let genomes: Vec<f32> = (elites.iter())
+        let genomes: Vec<f64> = (elites.iter())
             .flat_map(|elite| &elite.genome)
             .copied()
             .collect();
         let mut columns = self.layout.columns(&genomes);
         let fitness = elites.iter().map(|elite| {
             let mean = elite.again.map_or(elite.fitness, |again| again.mean);
-            (mean as f32).to_bits()
+            mean
         });
         let output = self.evaluator.output();
-        let count = elites.len() as u32;
-        columns.push(Column::new(output, count, fitness.collect()));
+        let fitness = Values::of_floats(output.scalar, fitness);
+        columns.push(Column::with_values(output, elites.len() as u32, fitness));
         columns
     }
 }

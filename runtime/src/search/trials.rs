@@ -1,7 +1,7 @@
 //! Runs that a search wants the fitness of.
 
 use crate::{
-    array::Array,
+    array::{Array, Number},
     control::Control,
     error::Error,
     run::Run,
@@ -80,15 +80,23 @@ fn name(column: &Column) -> &str {
 
 /// Some rows of a column, so many times. Rows that it lacks are refused by the run that gets the array.
 fn rows_of(column: &Column, first: usize, rows: u32, times: u32) -> Array {
+    match column.field.scalar {
+        Scalar::F64 => array_of::<f64>(column, first, rows, times),
+        _ => array_of::<f32>(column, first, rows, times),
+    }
+}
+
+fn array_of<T: Element + Number>(column: &Column, first: usize, rows: u32, times: u32) -> Array {
     let inner = &column.shape[1..];
     let width: usize = inner.iter().product();
-    let values = f32::slice(&column.values).unwrap_or_default();
+    let values = T::slice(&column.values).unwrap_or_default();
     let own = values.get(first * width..(first + rows as usize) * width);
-    let words: &[u32] = bytemuck::cast_slice(own.unwrap_or_default());
+    let words = T::words(own.unwrap_or_default());
     let mut shape = vec![rows * times];
     shape.extend(inner.iter().map(|&length| length as u32));
+    let scalar = <T as Number>::SCALAR;
     match times {
-        1 => Array::shaped(Scalar::F32, words, shape),
-        _ => Array::shaped(Scalar::F32, words.repeat(times as usize), shape),
+        1 => Array::shaped(scalar, words, shape),
+        _ => Array::shaped(scalar, words.repeat(times as usize), shape),
     }
 }
