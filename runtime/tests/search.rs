@@ -1,8 +1,8 @@
 //! `Simulation::search`: against published functions with known optima, and policies with known scores.
 
 use sim_runtime::{
-    Aim, Backend, CmaEs, Control, Element, Error, Found, Genetic, OpenEs, Optimiser, Options,
-    Range, RealType, SavedSearch, Search, SearchEnded, SearchMethod, Simulation,
+    Aim, Backend, CmaEs, Control, Error, Found, Genetic, OpenEs, Optimiser, Range, SavedSearch,
+    Search, SearchEnded, SearchMethod, Simulation,
 };
 use std::{fs, path::Path, sync::atomic::AtomicBool};
 
@@ -228,74 +228,6 @@ fn all_backends_find_the_same_winner() {
     };
     let other = found(&model(EXACT), &search(1));
     assert_ne!(other.elites, found(&model(EXACT), &search(0)).elites);
-}
-
-/// Genes are no numbers of `f32` here: of those, 1.4 is off by 2.4e-8, and the best fitness is 1.7e-15.
-#[test]
-fn doubles_are_searched_as_doubles() {
-    let source = "agents 16
-        input x: [f32; 3] ~ uniform(-4.0, 4.0)
-        output cost = (x[0] - 1.4) ** 2 + (x[1] + 0.3) ** 2 + (x[2] - 3.7) ** 2";
-    let compiled = |real| {
-        let options = Options {
-            real,
-            ..Options::default()
-        };
-        let simulation = Simulation::compile_with(source, options);
-        simulation.unwrap_or_else(|error| panic!("{error}"))
-    };
-    let search = Search {
-        from: vec![Range {
-            input: None,
-            low: -1.0,
-            high: 5.0,
-        }],
-        target: Some(1e-20),
-        ..minimised(cma_es(false), 400)
-    };
-    let double = compiled(RealType::F64);
-    let best = found(&double, &search);
-    assert_eq!(best.ended, SearchEnded::Target, "{:?}", best.history.last());
-    for (gene, exact) in best.elites[0].genome.iter().zip([1.4, -0.3, 3.7]) {
-        assert!((gene - exact).abs() < 1e-10, "{gene} {exact}");
-    }
-    // The row of the table is the genome, and its run gives the fitness.
-    let columns = &best.columns;
-    assert_eq!(
-        f64::slice(&columns[0].values).map(|it| &it[..3]),
-        Some(&best.elites[0].genome[..])
-    );
-    let again = compiled(RealType::F64).agents(1);
-    let run = again
-        .input("x", &best.elites[0].genome[..])
-        .and_then(|it| it.run())
-        .expect("it runs");
-    assert_eq!(
-        run.output::<f64>("cost").expect("it is there")[0],
-        best.elites[0].fitness
-    );
-    // A search that is interrupted goes on to the same bits, in the type that it was begun with.
-    let mut first = double.begin_search(&search).expect("it begins");
-    for _ in 0..20 {
-        first.advance(&Control::default()).expect("it goes on");
-    }
-    let mut bytes = Vec::new();
-    first.save().write(&mut bytes).expect("it is written");
-    let saved = || SavedSearch::read(&bytes[..]).expect("it is read");
-    let mut second = double.resume_search(&search, saved()).expect("it goes on");
-    while !second.is_done() {
-        second.advance(&Control::default()).expect("it goes on");
-    }
-    let second = second.finish(&Control::default()).expect("it ends");
-    assert_eq!(second.elites, best.elites);
-    assert_eq!(second.history, best.history);
-    let single = compiled(RealType::F32);
-    let error = single
-        .resume_search(&search, saved())
-        .expect_err("another type");
-    assert_eq!(error.code(), "E0720", "{error}");
-    let ends_early = found(&single, &search);
-    assert_eq!(ends_early.ended, SearchEnded::Generations);
 }
 
 /// Fitness with draws, so that a generation that had others would show.

@@ -115,6 +115,38 @@ fn what_is_done_in_f32_only_is_refused() {
     }
 }
 
+/// The number that is searched is none of `f32`, whose next one is off by 2e-8.
+#[test]
+fn a_search_finds_doubles() {
+    let place = place();
+    place.write(
+        "bowl.sim",
+        "agents 20\ninput x ~ uniform(-1.0, 1.0)\noutput cost = (x - 0.7) ** 2\n",
+    );
+    let words = |text: &'static str| text.split(' ').collect::<Vec<&str>>();
+    let bowl = words("bowl.sim --real f64 --backend cpu");
+    let search = words(
+        "--minimise cost --over x --method cma-es --target 1e-24 --elites 3 -o best.npz --json",
+    );
+    let said = place.good(&[&["search"], &bowl[..], &search].concat());
+    let found: Value = serde_json::from_str(&said.out).expect("JSON");
+    let genes: Vec<f64> = (0..3)
+        .map(|k| &found["elites"][k]["inputs"]["x"][0])
+        .map(|gene| gene.as_f64().expect("a number"))
+        .collect();
+    assert!((genes[0] - 0.7).abs() <= 1e-12, "{genes:?}");
+    // A run takes what was written.
+    let run = words("--agents 3 --input x=best.npz --format json -o - -q");
+    let said = place.good(&[&["run"], &bowl[..], &run].concat());
+    let values: Value = serde_json::from_str(&said.out).expect("JSON");
+    for (k, gene) in genes.iter().enumerate() {
+        assert_eq!(
+            values["cost"][k].as_f64(),
+            Some((gene - 0.7) * (gene - 0.7))
+        );
+    }
+}
+
 /// A checkpoint belongs to the type that it was begun with.
 #[test]
 fn checkpoints_know_their_type() {

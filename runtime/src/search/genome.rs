@@ -1,8 +1,9 @@
 //! Genomes: which values of a candidate are searched, in which order, and the genomes that a search begins
 //! with.
 //!
-//! A population is one array, candidate by candidate, of numbers that the floats of the model hold; the genes of a candidate are the values of its
-//! inputs, input by input in the order of the search, row by row within an input.
+//! A population is one array, candidate by candidate, of numbers that the floats of the model hold; the genes
+//! of a candidate are the values of its inputs, input by input in the order of the search, row by row within
+//! an input.
 
 use super::{
     Range, Search,

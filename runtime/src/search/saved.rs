@@ -1,5 +1,6 @@
 //! A search between two generations as bytes: eight bytes of magic, the version of the form, a header in JSON
-//! after its length, then all numbers and all genes as `f64`, little-endian, and a checksum of everything before it.
+//! after its length, then all numbers and all genes as `f64`, little-endian, and a checksum of everything
+//! before it.
 
 use super::{Generation, Memory, Search, SearchSeconds, archive::Kept, searching::Searching};
 use crate::{

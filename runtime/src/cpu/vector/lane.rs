@@ -78,8 +78,8 @@ impl Lane for u32 {
     }
 }
 
-/// The lanes of floats of `f64`. Pages run no model in `f64`: nothing there uses the kernels of `u64`, so that
-/// none is in their module.
+/// The lanes of floats of `f64`. Pages run no model in `f64`: nothing there uses the kernels of `u64`, so
+/// that none is in their module.
 #[cfg(not(sim_web))]
 pub type Wide = u64;
 /// The lanes of floats of `f32` in their place.

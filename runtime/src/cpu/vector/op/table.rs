@@ -387,8 +387,8 @@ pub struct Cos;
 /// Tangent; as for sine.
 pub(super) struct Tan;
 
-/// Its one operand, and no others. `[a; 4]` is a loop where LLVM compiles for size, and then the loop over lanes
-/// does not become vector instructions.
+/// Its one operand, and no others. `[a; 4]` is a loop where LLVM compiles for size, and then the loop over
+/// lanes does not become vector instructions.
 #[inline(always)]
 fn alone<L: Lane>(a: L) -> [L; 4] {
     [a, L::ZERO, L::ZERO, L::ZERO]
