@@ -139,11 +139,10 @@ impl GeneticState {
         let size = how.mutation * decay.max(LEAST_MUTATION);
         for (k, gene) in child.iter_mut().enumerate() {
             let [_, mutates, a, b] = space.words[k];
-            let mut value = space.values[k];
+            *gene = space.values[k];
             if unit(mutates) < rate {
-                value += size * self.scales[k] * normals_of([a, b])[0];
+                *gene += size * self.scales[k] * normals_of([a, b])[0];
             }
-            *gene = value;
         }
     }
 }

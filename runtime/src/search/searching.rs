@@ -385,10 +385,8 @@ impl Searching {
             .copied()
             .collect();
         let mut columns = self.layout.columns(&genomes);
-        let fitness = elites.iter().map(|elite| {
-            let mean = elite.again.map_or(elite.fitness, |again| again.mean);
-            mean
-        });
+        let fitness =
+            (elites.iter()).map(|elite| elite.again.map_or(elite.fitness, |again| again.mean));
         let output = self.evaluator.output();
         let fitness = Values::of_floats(output.scalar, fitness);
         columns.push(Column::with_values(output, elites.len() as u32, fitness));
