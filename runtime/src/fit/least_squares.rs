@@ -4,7 +4,7 @@ use super::{
     Ended, Search,
     problem::{Point, Problem, Residuals},
 };
-use crate::error::Error;
+use crate::{error::Error, parallel::*};
 use nalgebra::{DMatrix, DVector};
 
 /// The damping at the start, relative to the diagonal of JᵀJ.
@@ -21,11 +21,39 @@ struct Normal {
     gradient: DVector<f64>,
 }
 
+/// The sum of the products of two columns. Neighbours are added to different sums, which a processor does at the
+/// same time; the order is the same everywhere.
+fn product(a: &[f64], b: &[f64]) -> f64 {
+    const SUMS: usize = 8;
+    let (mut sums, mut rest) = ([0.0; SUMS], 0.0);
+    let (a, b) = (a.as_chunks::<SUMS>(), b.as_chunks::<SUMS>());
+    for (a, b) in a.0.iter().zip(b.0) {
+        for (sum, (a, b)) in sums.iter_mut().zip(a.iter().zip(b)) {
+            *sum += a * b;
+        }
+    }
+    for (a, b) in a.1.iter().zip(b.1) {
+        rest += a * b;
+    }
+    sums.iter().sum::<f64>() + rest
+}
+
 fn normal(residuals: &Residuals, free: Vec<usize>) -> Normal {
-    let product = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
     let column = |at: usize| residuals.columns[free[at]].as_slice();
     let count = free.len();
-    let matrix = DMatrix::from_fn(count, count, |row, col| product(column(row), column(col)));
+    // The matrix is symmetric.
+    let pairs: Vec<(usize, usize)> = (0..count)
+        .flat_map(|row| (0..=row).map(move |col| (row, col)))
+        .collect();
+    let products: Vec<f64> = pairs
+        .par_iter()
+        .map(|&(row, col)| product(column(row), column(col)))
+        .collect();
+    let mut matrix = DMatrix::zeros(count, count);
+    for (&(row, col), value) in pairs.iter().zip(products) {
+        matrix[(row, col)] = value;
+        matrix[(col, row)] = value;
+    }
     let gradient = DVector::from_fn(count, |row, _| product(column(row), &residuals.values));
     Normal {
         free,
@@ -119,11 +147,9 @@ pub(super) fn search(problem: &mut Problem<'_>, start: Point, most: u32) -> Resu
 
 /// 2 Jᵀr: the gradient of the sum of squares.
 fn gradient(residuals: &Residuals) -> Vec<f64> {
-    let product = |column: &Vec<f64>| -> f64 {
-        let pairs = column.iter().zip(&residuals.values);
-        2.0 * pairs.map(|(d, r)| d * r).sum::<f64>()
-    };
-    residuals.columns.iter().map(product).collect()
+    let columns = residuals.columns.par_iter();
+    let slope = |column: &Vec<f64>| 2.0 * product(column, &residuals.values);
+    columns.map(slope).collect()
 }
 
 /// Steps of Gauss and Newton, where rounding hides whether the sum of squares decreases: Jᵀr

@@ -4,6 +4,7 @@ use super::{Ended, Estimate, Fit, FitProgress, Fitted, Goal, Search, Watch, leas
 use crate::{
     control::Control,
     error::Error,
+    parallel::*,
     simulation::{Differentiated, Float, Fold, Simulation},
     values::Values,
     variation::Variation,
@@ -317,7 +318,7 @@ impl<'a> Problem<'a> {
                 .map(|at| values.number(at) * scale)
                 .collect()
         };
-        let columns = found.derivatives.iter().zip(&self.scales);
+        let columns = found.derivatives.par_iter().zip(&self.scales);
         let residuals = Residuals {
             values: wide(&found.values, 1.0),
             columns: columns

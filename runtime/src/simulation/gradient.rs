@@ -17,6 +17,7 @@ use crate::{
     control::{Control, Keep},
     error::{Error, Role},
     field::unknown_of,
+    parallel::*,
     run::{Device, Run},
     values::Values,
 };
@@ -373,46 +374,82 @@ impl Differentiated {
     /// [`Error::DerivativeNotFinite`], and any error of a run.
     pub fn gradient(&self, fold: Fold, control: &Control<'_>) -> Result<LossGradient, Error> {
         let mut found: Option<LossGradient> = None;
-        self.each_block(control, |_, run, group| {
-            let whole = |values: &Values| {
-                let of = moments(values.len() / group, |row| {
-                    let own = row * group..(row + 1) * group;
-                    own.map(|at| values.number(at)).sum::<f64>() / group as f64
-                });
-                scaled(&of, fold, values.len())
-            };
-            let mut columns = run.columns.iter();
-            let first = columns.next().map(whole);
-            let report = run.run.report();
-            let all = found.get_or_insert_with(|| {
-                let (value, standard_error) = first.unwrap_or((f64::NAN, None));
-                LossGradient {
-                    value,
-                    standard_error,
-                    slopes: Vec::new(),
-                    agents: report.agents,
-                    steps: self.steps.unwrap_or(report.steps),
-                    mode: self.mode(),
-                    programs: self.programs.len(),
-                    device: report.backend.clone(),
-                    run_seconds: 0.0,
-                    gpu_seconds: None,
-                }
+        self.each_run(control, |number, run| {
+            let report = run.report();
+            let group = (report.agents / report.worlds.max(1)).max(1) as usize;
+            let all = self.moments(number, &run, group)?;
+            let (of, slopes) = all.split_first().ok_or(Error::Cancelled)?;
+            let (value, standard_error) = scaled(of, fold, report.agents);
+            let all = found.get_or_insert_with(|| LossGradient {
+                value,
+                standard_error,
+                slopes: Vec::new(),
+                agents: report.agents,
+                steps: self.steps.unwrap_or(report.steps),
+                mode: self.mode(),
+                programs: self.programs.len(),
+                device: report.backend.clone(),
+                run_seconds: 0.0,
+                gpu_seconds: None,
             });
             all.run_seconds += report.run_seconds;
             if let Some(seconds) = report.telemetry.gpu_seconds {
                 *all.gpu_seconds.get_or_insert(0.0) += seconds;
             }
-            for values in columns {
-                let (value, standard_error) = whole(values);
+            for slope in slopes {
+                let (value, standard_error) = scaled(slope, fold, report.agents);
                 all.slopes.push(Slope {
                     wrt: self.wrt[all.slopes.len()].clone(),
                     value,
                     standard_error,
                 });
             }
+            Ok(())
         })?;
         found.ok_or(Error::Cancelled)
+    }
+
+    /// The moments over agents, or over the means of worlds, of the output and of its derivatives in the run
+    /// of a block.
+    ///
+    /// # Errors
+    /// [`Error::DerivativeNotFinite`]
+    fn moments(&self, number: usize, run: &Run, group: usize) -> Result<Vec<Moments>, Error> {
+        let agents = run.report().agents as usize;
+        let tables: Vec<(&str, Vec<Moments>)> = (run.outputs().iter())
+            .filter(|column| {
+                self.places(number)
+                    .any(|(name, _)| *name == column.field.name)
+            })
+            .map(|column| {
+                let width = (column.values.len() / agents.max(1)).max(1);
+                (&*column.field.name, moments(&column.values, width, group))
+            })
+            .collect();
+        let moments_of = |(name, place): &(String, usize)| {
+            let mut tables = tables.iter();
+            let (_, columns) = tables.find(|(of, _)| of == name)?;
+            columns.get(*place).copied()
+        };
+        let all: Vec<Moments> = self.places(number).filter_map(moments_of).collect();
+        // Where a value is not finite, neither is the sum, which is not often otherwise.
+        match all.iter().all(|of| of.mean.is_finite()) {
+            true => {}
+            false => self.check_finite(number, &self.columns(number, run)?, run)?,
+        }
+        Ok(all)
+    }
+
+    /// Where the output and its derivatives are in the run of a block: a column, and the place in its rows.
+    fn places(&self, number: usize) -> impl Iterator<Item = &(String, usize)> {
+        std::iter::once(&self.column).chain(&self.programs[number].outputs)
+    }
+
+    /// The output and its derivatives in the run of a block, by agent.
+    fn columns(&self, number: usize, run: &Run) -> Result<Vec<Values>, Error> {
+        let places: Vec<&(String, usize)> = self.places(number).collect();
+        let column = |(name, place): &&(String, usize)| column_values(run, name, *place);
+        places.par_iter().map(column).collect()
     }
 
     /// The value of each agent, and its derivatives.
@@ -434,13 +471,14 @@ impl Differentiated {
     fn each_agent(&self, control: &Control<'_>, finite: bool) -> Result<AgentDerivatives, Error> {
         let mut found: Option<AgentDerivatives> = None;
         self.each_run(control, |number, run| {
+            let columns = self.columns(number, &run)?;
             if finite {
-                self.check_finite(number, &run)?;
+                self.check_finite(number, &columns, &run)?;
             }
-            let mut columns = run.columns.into_iter();
+            let mut columns = columns.into_iter();
             let values = columns.next();
             let all = found.get_or_insert_with(|| AgentDerivatives {
-                first_agent: run.run.report().first_agent,
+                first_agent: run.report().first_agent,
                 values: values.unwrap_or(Values::F32(Vec::new())),
                 wrt: self.wrt.clone(),
                 derivatives: Vec::new(),
@@ -451,27 +489,11 @@ impl Differentiated {
         found.ok_or(Error::Cancelled)
     }
 
-    /// Calls `each` with the number of a block, its results and the agents of a world, or 1; checks that
-    /// everything is finite before.
-    fn each_block(
-        &self,
-        control: &Control<'_>,
-        mut each: impl FnMut(usize, &Results, usize),
-    ) -> Result<(), Error> {
-        self.each_run(control, |number, run| {
-            self.check_finite(number, &run)?;
-            let report = run.run.report();
-            let group = (report.agents / report.worlds.max(1)).max(1) as usize;
-            each(number, &run, group);
-            Ok(())
-        })
-    }
-
-    /// Calls `each` with the number of a block of floats and its results; there is one block in reverse mode.
+    /// Calls `each` with the number of a block of floats and its run; there is one block in reverse mode.
     fn each_run(
         &self,
         control: &Control<'_>,
-        mut each: impl FnMut(usize, Results) -> Result<(), Error>,
+        mut each: impl FnMut(usize, Run) -> Result<(), Error>,
     ) -> Result<(), Error> {
         if self.steps.is_some() {
             self.base.check_tables()?;
@@ -479,19 +501,22 @@ impl Differentiated {
         let count = self.programs.len();
         for (number, block) in self.programs.iter().enumerate() {
             let run = control.part(number, count, |control| block.simulation.run_with(&control))?;
-            let columns = std::iter::once(&self.column).chain(&block.outputs);
-            let columns = columns
-                .map(|(name, place)| column_values(&run, name, *place))
-                .collect::<Result<_, _>>()?;
-            each(number, Results { run, columns })?;
+            each(number, run)?;
         }
         Ok(())
     }
 
     /// Finds the first agent with a value that is not finite.
-    fn check_finite(&self, number: usize, run: &Results) -> Result<(), Error> {
+    fn check_finite(&self, number: usize, columns: &[Values], run: &Run) -> Result<(), Error> {
+        let is_finite = |values: &Values| match values {
+            Values::F32(values) => values.iter().all(|value| value.is_finite()),
+            values => (0..values.len()).all(|at| values.number(at).is_finite()),
+        };
+        if !columns.par_iter().any(|values| !is_finite(values)) {
+            return Ok(());
+        }
         let mut first: Option<(usize, usize)> = None;
-        for (column, values) in run.columns.iter().enumerate() {
+        for (column, values) in columns.iter().enumerate() {
             let found = (0..values.len()).position(|at| !values.number(at).is_finite());
             if let Some(row) = found.filter(|&row| first.is_none_or(|(before, _)| row < before)) {
                 first = Some((row, column));
@@ -500,14 +525,14 @@ impl Differentiated {
         let Some((row, column)) = first else {
             return Ok(());
         };
-        let all = &run.columns[column];
+        let all = &columns[column];
         let what = match column.checked_sub(1) {
             None => format!("output `{}`", self.of),
             Some(at) => format!("d({})/d({})", self.of, self.wrt[number * DIRECTIONS + at]),
         };
         Err(Error::DerivativeNotFinite {
             what,
-            agent: run.run.report().first_agent + row as u32,
+            agent: run.report().first_agent + row as u32,
             value: all.number(row),
             count: (0..all.len())
                 .filter(|&at| !all.number(at).is_finite())
@@ -532,12 +557,6 @@ fn column_values(run: &Run, name: &str, place: usize) -> Result<Values, Error> {
     }
 }
 
-/// What a block's run gave: by agent the output, and its derivatives.
-struct Results {
-    run: Run,
-    columns: Vec<Values>,
-}
-
 /// Which value of each agent's row.
 #[derive(Clone, Copy)]
 struct Rows {
@@ -558,10 +577,10 @@ impl Rows {
 }
 
 /// The mean or sum over agents, with its standard error.
-fn scaled(of: &Moments, fold: Fold, agents: usize) -> (f64, Option<f64>) {
+fn scaled(of: &Moments, fold: Fold, agents: u32) -> (f64, Option<f64>) {
     let factor = match fold {
         Fold::Mean => 1.0,
-        Fold::Sum => agents as f64,
+        Fold::Sum => f64::from(agents),
     };
     (
         of.mean * factor,

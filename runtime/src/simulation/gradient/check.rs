@@ -1,7 +1,9 @@
 //! Derivatives beside central differences in `f64`, on the reference interpreter, with the same draws.
 
 use super::{Differentiated, GradientMode, Rows};
-use crate::{control::Control, error::Error, simulation::floats::Float, walk::DoubleRun};
+use crate::{
+    control::Control, error::Error, simulation::floats::Float, values::Values, walk::DoubleRun,
+};
 use sim_compiler::manifest::Param;
 
 /// Steps of differences relative to the param's size. Rounding in `f64` counts for the last ones, the third
@@ -107,21 +109,10 @@ impl Differentiated {
         };
         // Two differences per step and component, a run per program, and one without any of these.
         let runs = 2 * STEPS.len() * self.wrt.len() + blocks.len() + 2;
-        let mut single: Vec<Vec<f64>> = Vec::new();
-        let mut population = 0;
-        let mut first = 0;
-        control.part(0, runs, |control| {
-            self.each_run(&control, |number, run| {
-                self.check_finite(number, &run)?;
-                let report = run.run.report();
-                (population, first) = (report.agents, report.first_agent);
-                let columns = run.columns.iter().skip(1);
-                single.extend(
-                    columns.map(|values| (0..values.len()).map(|at| values.number(at)).collect()),
-                );
-                Ok(())
-            })
-        })?;
+        let found = control.part(0, runs, |control| self.finite_derivatives(&control))?;
+        let numbers = |values: &Values| (0..values.len()).map(|at| values.number(at)).collect();
+        let single: Vec<Vec<f64>> = found.derivatives.iter().map(numbers).collect();
+        let (population, first) = (found.values.len() as u32, found.first_agent);
         let count = agents.clamp(1, population);
         let spread =
             |k: u32| first + (u64::from(k) * u64::from(population) / u64::from(count)) as u32;
