@@ -4,7 +4,7 @@ use crate::{
     backend::Backend,
     calibration::Calibration,
     error::Error,
-    launches::Model,
+    launches::{InputCache, Model},
     run::{Device, Run},
     simulation::Simulation,
 };
@@ -91,6 +91,7 @@ fn instructions(probe: &Simulation) -> Result<u32, Error> {
     let program = Model {
         artifact,
         isa: None,
+        input_cache: &InputCache::default(),
     }
     .vector_program::<u32>(1)?;
     let program = program.expect("the probe is small");

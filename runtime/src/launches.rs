@@ -9,13 +9,42 @@ use crate::{
     variation::Variation,
 };
 use sim_compiler::{RealType, artifact::Artifact};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// A model, and the instruction set of its program for the CPU.
 #[derive(Clone, Copy)]
 pub(crate) struct Model<'a> {
     pub(crate) artifact: &'a Arc<Artifact>,
     pub(crate) isa: Option<Isa>,
+    /// The program that computes inputs, from the runs before.
+    pub(crate) input_cache: &'a InputCache,
+}
+
+/// The program that computes the inputs of one model, kept for the next launch: to compile it takes longer
+/// than many runs.
+#[derive(Default)]
+pub(crate) struct InputCache {
+    known: Mutex<Option<Arc<InputProgram>>>,
+}
+
+/// A program, what it is for, and its form.
+struct InputProgram {
+    members: u32,
+    isa: Isa,
+    form: Form,
+}
+
+enum Form {
+    Single(Program<u32>),
+    Wide(Program<Wide>),
+    /// The model is too large for the vector machine.
+    Interpreted,
+}
+
+impl std::fmt::Debug for InputCache {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("InputCache").finish_non_exhaustive()
+    }
 }
 
 /// The launches of a batch.
@@ -137,16 +166,33 @@ impl Model<'_> {
 
     /// The launch with every input computed.
     pub(crate) fn with_all_inputs(&self, launch: &Launch) -> Result<Launch, Error> {
-        match self.artifact.options.real {
-            RealType::F32 => self.with_all_inputs_in::<u32>(launch),
-            RealType::F64 => self.with_all_inputs_in::<Wide>(launch),
+        match &self.input_program(launch.members)?.form {
+            Form::Single(program) => vector::with_all_inputs(program, self.artifact, launch),
+            Form::Wide(program) => vector::with_all_inputs(program, self.artifact, launch),
+            Form::Interpreted => reference::with_all_inputs(self.artifact, launch),
         }
     }
 
-    fn with_all_inputs_in<L: Lane>(&self, launch: &Launch) -> Result<Launch, Error> {
-        match self.vector_program::<L>(launch.members)? {
-            Ok(program) => vector::with_all_inputs(&program, self.artifact, launch),
-            Err(_) => reference::with_all_inputs(self.artifact, launch),
+    /// What computes inputs, compiled where it is not known.
+    fn input_program(&self, members: u32) -> Result<Arc<InputProgram>, Error> {
+        let isa = self.isa.unwrap_or_else(Isa::best);
+        let known = self.input_cache.known.lock();
+        let mut known = known.unwrap_or_else(PoisonError::into_inner);
+        if let Some(program) = &*known
+            && (program.members, program.isa) == (members, isa)
+        {
+            return Ok(Arc::clone(program));
         }
+        let form = match self.artifact.options.real {
+            RealType::F32 => self
+                .vector_program(members)?
+                .map_or(Form::Interpreted, Form::Single),
+            RealType::F64 => self
+                .vector_program(members)?
+                .map_or(Form::Interpreted, Form::Wide),
+        };
+        let program = Arc::new(InputProgram { members, isa, form });
+        *known = Some(Arc::clone(&program));
+        Ok(program)
     }
 }

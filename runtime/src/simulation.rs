@@ -22,6 +22,7 @@ use crate::{
     error::{Error, Role},
     exclusive::Exclusive,
     field::unknown_of,
+    launches::InputCache,
     run::Run,
     select::BackendOptions,
     variation::Variation,
@@ -67,6 +68,7 @@ pub struct Simulation {
     keep: Keep,
     exclusive: Exclusive,
     reusable: Mutex<Reusable>,
+    input_cache: InputCache,
 }
 
 impl Simulation {
@@ -125,6 +127,7 @@ impl Simulation {
             keep: Keep::ALL,
             exclusive: Exclusive::default(),
             reusable: Mutex::default(),
+            input_cache: InputCache::default(),
         }
     }
 

@@ -254,7 +254,7 @@ impl Model<'_> {
         sweep.program.finish = pruned(&sweep.program, block, &states);
         clean(&mut sweep.program);
         Ok(Reverse {
-            artifact: made.artifact(self.artifact, sweep)?,
+            artifact: made.artifact(self.artifact, sweep, cut)?,
             steps: cut.rounds(),
             by: derivatives,
         })
@@ -330,7 +330,12 @@ impl Made {
     }
 
     /// The artifact of the program.
-    fn artifact(mut self, model: &Artifact, sweep: Sweep<'_>) -> Result<Artifact, NotMade> {
+    fn artifact(
+        mut self,
+        model: &Artifact,
+        sweep: Sweep<'_>,
+        cut: Cut,
+    ) -> Result<Artifact, NotMade> {
         if let Some(refused) = sweep.refused {
             return Err(NotMade::Refused(refused));
         }
@@ -344,7 +349,9 @@ impl Made {
         let manifest = &mut self.manifest;
         manifest.state_words = program.row_words(&program.states);
         manifest.output_words = program.row_words(&program.outputs);
-        manifest.inner_iterations = cost::iterations::inner_iterations(&program);
+        // Where segments end depends on the run, how long they are at most does not.
+        let of_cut = || manifest.inner_iterations.map(|_| cut.iterations());
+        manifest.inner_iterations = cost::iterations::inner_iterations(&program).or_else(of_cut);
         let mut artifact = model.clone();
         artifact.manifest = self.manifest;
         artifact.launch_checks = None;

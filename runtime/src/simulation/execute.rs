@@ -247,10 +247,11 @@ impl Simulation {
         }
     }
 
-    fn model(&self) -> Model<'_> {
+    pub(super) fn model(&self) -> Model<'_> {
         Model {
             artifact: &self.artifact,
             isa: self.instruction_set,
+            input_cache: &self.input_cache,
         }
     }
 

@@ -4,7 +4,6 @@ use super::Simulation;
 use crate::{
     bind::{Launch, bind},
     error::Error,
-    launches::Model,
     snapshot::Identity,
 };
 
@@ -18,11 +17,7 @@ impl Simulation {
         if launch.absent.is_empty() {
             return Ok(launch);
         }
-        let model = Model {
-            artifact: &self.artifact,
-            isa: self.instruction_set,
-        };
-        model.with_all_inputs(&launch)
+        self.model().with_all_inputs(&launch)
     }
 
     /// Whether the launch gives values for an input.

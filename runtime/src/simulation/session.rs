@@ -15,7 +15,7 @@ use crate::{
     error::{Error, Role},
     fault::Watch,
     field::{unknown, unknown_of},
-    launches::{Launches, Model},
+    launches::{InputCache, Launches, Model},
     results::RawResults,
     run::Device,
     select::{BackendOptions, Selected},
@@ -56,6 +56,7 @@ pub struct Session {
     previews: bool,
     /// Whether outputs depend on the seed by draws of their own.
     draws_outputs: bool,
+    input_cache: InputCache,
 }
 
 /// The results of a run that ends after the steps that are done.
@@ -127,6 +128,7 @@ impl Simulation {
             outcome: None,
             previews: false,
             draws_outputs: draws_outputs(&self.artifact.program),
+            input_cache: InputCache::default(),
         };
         session.begin()?;
         Ok(session)
@@ -335,6 +337,7 @@ impl Session {
         Model {
             artifact: &self.artifact,
             isa: self.instruction_set,
+            input_cache: &self.input_cache,
         }
     }
 

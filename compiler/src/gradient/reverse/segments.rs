@@ -71,10 +71,7 @@ impl Cut {
 
     /// A cut that needs less memory and takes another run forward, if there may be one.
     pub(super) fn finer(self) -> Option<Cut> {
-        let levels = match self.segments() {
-            1 => self.levels,
-            _ => self.levels + 1,
-        };
+        let levels = self.levels + u32::from(self.segments() > 1);
         (self.parts > 2).then(|| Cut::of_levels(self.steps, levels))
     }
 
@@ -96,6 +93,11 @@ impl Cut {
     /// The steps of the program: each of the largest segments forward and back, the last one in one.
     pub(super) fn rounds(self) -> u32 {
         2 * self.segments() - 1
+    }
+
+    /// The most iterations of loops over steps in one of these, with the second way back.
+    pub(super) fn iterations(self) -> u64 {
+        2 * u64::from(self.levels + 1) * u64::from(self.length(self.top()))
     }
 }
 

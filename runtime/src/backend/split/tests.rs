@@ -6,7 +6,7 @@ use crate::{
     bind::{Settings, bind},
     control::{Control, Keep},
     cut::Part,
-    launches::Model,
+    launches::{InputCache, Model},
 };
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -90,6 +90,7 @@ fn machine(artifact: &Arc<Artifact>) -> VectorBackend {
     let model = Model {
         artifact,
         isa: None,
+        input_cache: &InputCache::default(),
     };
     let program = model
         .vector_program::<u32>(128)
