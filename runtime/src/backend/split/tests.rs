@@ -172,7 +172,7 @@ fn every_population_is_split_and_has_the_bits_of_one_device() {
         let one = one.expect("it runs");
         for count in 1..=5 {
             let mut several = split(&artifact, &vec![Fails::Never; count]);
-            for _ in 0..2 {
+            for is_first in [true, false] {
                 let got = run(&mut several, &artifact, (agents, 1), Control::default());
                 let got = got.expect("it runs");
                 assert_same(&got, &one);
@@ -183,7 +183,9 @@ fn every_population_is_split_and_has_the_bits_of_one_device() {
                     .iter()
                     .filter(|share| share.agents > 0)
                     .count();
-                assert_eq!(busy, count.min(agents.div_ceil(128) as usize));
+                // The second run is split by the speeds of the first one, whatever these were.
+                let most = count.min(agents.div_ceil(128) as usize);
+                assert!(busy == most || !is_first && (1..most).contains(&busy));
             }
         }
     }
