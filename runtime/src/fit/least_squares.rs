@@ -21,8 +21,8 @@ struct Normal {
     gradient: DVector<f64>,
 }
 
-/// The sum of the products of two columns. Neighbours are added to different sums, which a processor does at the
-/// same time; the order is the same everywhere.
+/// The sum of the products of two columns. Neighbours are added to different sums, which a processor does at
+/// the same time; the order is the same everywhere.
 fn product(a: &[f64], b: &[f64]) -> f64 {
     const SUMS: usize = 8;
     let (mut sums, mut rest) = ([0.0; SUMS], 0.0);
