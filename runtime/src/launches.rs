@@ -34,6 +34,7 @@ struct InputProgram {
     form: Form,
 }
 
+/// Where inputs are computed.
 enum Form {
     Single(Program<u32>),
     Wide(Program<Wide>),

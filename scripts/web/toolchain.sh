@@ -35,8 +35,8 @@ optimised() {
 # * The standard library is built from its source, for size: with your Rust if that has the source (`rustup
 #   component add rust-src`), else with Debian's, installed beside yours as root.
 # * A panic ends the instance without a text: what would write it is a tenth of a module.
-# * Crates share the instances of generic functions: otherwise the vector machine is there twice, once for the
-#   crate that has it and once for the one that calls it.
+# * Crates share the instances of generic functions: otherwise the vector machine is there twice, for the
+#   crate that has it and for the one that calls it.
 # * Every browser has simd128 since 2023. Relaxed vector instructions come only from the loops of the runtime.
 build_wasm() {
     CARGO=cargo
@@ -47,7 +47,8 @@ build_wasm() {
     export RUSTC
     "$RUSTC" --version
     local flags="-Ctarget-feature=+simd128,+relaxed-simd,+bulk-memory -Zunstable-options -Cpanic=immediate-abort"
-    RUSTFLAGS="$flags -Zshare-generics=yes --cfg sim_web" RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=target/web/cargo "$CARGO" rustc \
+    flags+=" -Zshare-generics=yes --cfg sim_web"
+    RUSTFLAGS="$flags" RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=target/web/cargo "$CARGO" rustc \
         --profile web --target $TARGET -Zbuild-std=std,panic_abort -Zbuild-std-features=optimize_for_size \
         -p "$@"
 }

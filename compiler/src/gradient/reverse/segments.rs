@@ -95,7 +95,7 @@ impl Cut {
         2 * self.segments() - 1
     }
 
-    /// The most iterations of loops over steps in one of these, with the second way back.
+    /// The most iterations over steps in one of these: a run per level and one back, twice with guards.
     pub(super) fn iterations(self) -> u64 {
         2 * u64::from(self.levels + 1) * u64::from(self.length(self.top()))
     }
