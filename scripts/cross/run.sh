@@ -30,9 +30,7 @@ install_debian() {
         skip "no Rust for $ARM and $WASM here, and no apt-get as root to install one"
     if ! dpkg -s "${PACKAGES[@]}" >/dev/null 2>&1; then
         dpkg --add-architecture arm64
-        apt-get update -qq || skip "apt-get update fails with the architecture arm64"
-        DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -y -qq --no-remove \
-            --no-install-recommends "${PACKAGES[@]}" >/dev/null ||
+        scripts/apt.sh "${PACKAGES[@]}" ||
             skip "apt-get cannot install ${PACKAGES[*]}"
     fi
     local needed found

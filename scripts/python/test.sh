@@ -11,8 +11,7 @@ cd "$(dirname "$0")/../../python"
 say() { printf '\n== %s\n' "$*"; }
 
 if ! python3 -c 'import ensurepip, venv' >/dev/null 2>&1; then
-    apt-get update -qq
-    apt-get install -y -qq --no-install-recommends python3 python3-venv >/dev/null
+    ../scripts/apt.sh python3 python3-venv
 fi
 VENV=../target/python
 [ -x "$VENV/bin/python" ] || python3 -m venv "$VENV"

@@ -30,9 +30,7 @@ take_target() {
     export RUSTC=/usr/bin/rustc CARGO=/usr/bin/cargo
     has_target "$1" && return
     dpkg --add-architecture arm64
-    apt-get update -qq
-    DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -y -qq --no-remove \
-        --no-install-recommends rustc-web cargo-web libstd-rust-web-dev:arm64 >/dev/null
+    scripts/apt.sh rustc-web cargo-web libstd-rust-web-dev:arm64
     has_target "$1"
 }
 

@@ -26,14 +26,16 @@ if ! [ "$OUT/simc.wasm" -nt "$built" ]; then
         --strip-debug --strip-producers --strip-target-features
 fi
 cp web/compiler/js/* "$OUT/"
-(unset RUSTC && cargo run --quiet -p sim-compiler --example explanations >"$OUT/explanations.json")
+# With the workspace, as its tests have built the crates.
+(unset RUSTC && cargo build --quiet --workspace --example explanations)
+"${CARGO_TARGET_DIR:-target}/debug/examples/explanations" >"$OUT/explanations.json"
 sizes=("$(wc -c <"$OUT/simc.wasm")" "$(gzip -9 <"$OUT/simc.wasm" | wc -c)")
 printf '%8d B, gzip %8d B  %s\n' "${sizes[@]}" "$OUT/simc.wasm"
 
 if [ "${1-}" = --test ]; then
     say "tests"
     unset RUSTC
-    cargo build -p simc
+    cargo build --workspace --bin simc
     node --test web/compiler/tests/
     node web/compiler/tests/times.mjs
 fi

@@ -18,7 +18,7 @@ if ! [ -e target/web/runtime/version.txt ]; then
     scripts/web/build.sh
 fi
 if [ -z "${SIMC-}" ]; then
-    cargo build --quiet -p simc
+    cargo build --quiet --workspace --bin simc
 fi
 node web/gallery/build.mjs "$OUT"
 printf '\nserve %s with any file server\n' "$OUT"

@@ -24,9 +24,7 @@ npm run --silent build
 if [ "${1-}" = --test ]; then
     say "tests in Chromium"
     if [ -z "${CHROMIUM-}" ] && ! command -v chromium google-chrome >/dev/null; then
-        apt-get update -qq
-        DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -y -qq \
-            --no-install-recommends chromium >/dev/null
+        scripts/apt.sh chromium
     fi
     npm test --silent
 fi

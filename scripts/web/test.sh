@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
 # Tests of the runtime for JavaScript: in Node on the CPU and on a GPU (Dawn), in Pyodide, and built pages in
 # headless Chromium. Builds what they need, and installs what is missing.
+#
+#   scripts/web/test.sh            what a change needs
+#   scripts/web/test.sh --built    the same, after scripts/web/build.sh
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -13,11 +16,9 @@ fi
 TOOLS=$PWD/target/web/tools
 export CHROMIUM=${CHROMIUM:-/usr/bin/chromium}
 if ! [ -x "$CHROMIUM" ]; then
-    apt-get update -qq
-    DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -y -qq --no-install-recommends \
-        chromium >/dev/null
+    scripts/apt.sh chromium
 fi
-scripts/web/build.sh
+[ "${1-}" = --built ] || scripts/web/build.sh
 scripts/web/sizes.sh --check
 for tool in pyodide playwright-core webgpu typescript; do
     if ! [ -d "$TOOLS/node_modules/$tool" ]; then
@@ -26,7 +27,8 @@ for tool in pyodide playwright-core webgpu typescript; do
     fi
 done
 say "simc"
-cargo build --quiet -p simc
+# With the workspace, as its tests have built the crates.
+cargo build --quiet --workspace --bin simc
 say "the package and the gallery"
 scripts/web/package.sh
 scripts/web/gallery.sh

@@ -57,14 +57,11 @@ build_wasm() {
 take_debian_rust() {
     RUSTC=/usr/bin/rustc
     CARGO=/usr/bin/cargo
-    local source install
+    local source
     source=$("$RUSTC" --print sysroot 2>/dev/null || true)/lib/rustlib/src/rust/library
-    install=(apt-get -o DPkg::Lock::Timeout=300 install -y -qq --no-remove --no-install-recommends)
-    export DEBIAN_FRONTEND=noninteractive
     if ! [ -d "$source" ] || ! [ -x "$CARGO" ] || ! [ -x /usr/bin/rust-lld ]; then
-        apt-get update -qq
-        "${install[@]}" rustc-web cargo-web rust-web-src rust-web-llvm >/dev/null
+        scripts/apt.sh rustc-web cargo-web rust-web-src rust-web-llvm
         # The linker is a link to a program of LLVM, whose package only recommends it.
-        [ -x /usr/bin/rust-lld ] || "${install[@]}" "$(basename "$(readlink /usr/bin/rust-lld)")" >/dev/null
+        [ -x /usr/bin/rust-lld ] || scripts/apt.sh "$(basename "$(readlink /usr/bin/rust-lld)")"
     fi
 }
