@@ -227,18 +227,15 @@ pub(crate) fn split(program: &Program) -> (Program, PerStep) {
 /// which has 768 of them under a condition, in a third of the time.
 fn with_loads_in_place(program: &Program) -> Program {
     let mut placed = program.clone();
-    let is_load = |value: ExprId| match program[value] {
-        Expr::Element { array, .. } => {
-            matches!(program[array].kind, VarKind::Input | VarKind::Data)
+    let mut loads = HashMap::<VarId, ExprId>::new();
+    for stmt in &program.prologue {
+        if let Stmt::Let { var, value } = stmt
+            && let Expr::Element { array, .. } = program[*value]
+            && matches!(program[array].kind, VarKind::Input | VarKind::Data)
+        {
+            loads.insert(*var, *value);
         }
-        _ => false,
-    };
-    let loads: HashMap<VarId, ExprId> = (program.prologue.iter())
-        .filter_map(|stmt| match stmt {
-            Stmt::Let { var, value } if is_load(*value) => Some((*var, *value)),
-            _ => None,
-        })
-        .collect();
+    }
     for phase in program.phases.iter().chain(&program.ends) {
         let mut reads = HashMap::<VarId, Vec<ExprId>>::new();
         program.each_node_of(phase, &mut |id| {
