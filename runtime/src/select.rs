@@ -39,8 +39,29 @@ pub(crate) struct BackendOptions {
 pub(crate) struct Selected {
     pub(crate) backend: Box<dyn Executor>,
     pub(crate) reason: String,
-    /// Whether it was chosen because the run is short, and another one may suit a longer run.
-    pub(crate) for_short_run: bool,
+    /// The run that it was chosen for because that is short: another one may suit a longer run.
+    short_run: Option<RunSize>,
+}
+
+/// What decides whether a run is short, for one model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct RunSize {
+    agents: u32,
+    steps: u32,
+    members: u32,
+    runs: usize,
+}
+
+impl RunSize {
+    fn of(launches: &Launches<'_>) -> RunSize {
+        let launch = launches.base;
+        RunSize {
+            agents: launch.agents,
+            steps: launch.steps,
+            members: launch.members,
+            runs: launches.variations.len(),
+        }
+    }
 }
 
 impl Selected {
@@ -48,8 +69,14 @@ impl Selected {
         Selected {
             backend,
             reason: reason.into(),
-            for_short_run: false,
+            short_run: None,
         }
+    }
+
+    /// Whether it is also the backend for these runs: one that was chosen for a short run is for others of
+    /// its size.
+    pub(crate) fn suits(&self, launches: &Launches<'_>) -> bool {
+        (self.short_run).is_none_or(|size| size == RunSize::of(launches))
     }
 }
 
@@ -160,7 +187,7 @@ impl BackendOptions {
         if self.is_short(&program, launches) {
             let reason = "the run takes less time than opening a GPU";
             return Ok(Selected {
-                for_short_run: true,
+                short_run: Some(RunSize::of(launches)),
                 ..self.on_lanes(launches, program, reason)
             });
         }

@@ -546,7 +546,6 @@ impl Simulation {
         reusable.launch = None;
         reusable.identity = None;
         reusable.complete = None;
-        reusable.selected.take_if(|known| known.for_short_run);
     }
 
     fn forget_backend(&mut self) {

@@ -3,7 +3,7 @@
 //! Without an adapter the GPU's part is skipped with a message; with `SIM_REQUIRE_GPU=1` it fails.
 
 use sim_compiler::kernel::schedule::Decision;
-use sim_runtime::{Backend, Control, Device, Error, Isa, Run, Simulation, Tuning};
+use sim_runtime::{Backend, Calibration, Control, Device, Error, Isa, Run, Simulation, Tuning};
 use sim_tests::{
     compare::{Tolerance, compare, words},
     launch::has_gpu,
@@ -306,4 +306,29 @@ fn rows_of_struct_tables_are_checked() {
     assert_eq!(refused.code(), "E0711");
     let run = rows(7).expect("row 6 is there");
     assert_eq!(run.output::<f32>("far").expect("floats"), [2.0; 6]);
+}
+
+#[test]
+fn auto_decides_anew_for_a_run_of_another_size() -> Result<(), Error> {
+    const SHORT: &str = "the run takes less time than opening a GPU";
+    let mut simulation = Simulation::compile(
+        "agents 100\nsteps 10\nparam a = 1.0\nstate x = 0.0\nstep { x += a }\noutput x\n",
+    )?
+    .calibration(Calibration {
+        gpu_open_seconds: 1e-3,
+        ..Calibration::default()
+    });
+    let mut short = |agents: u32, a: f32| {
+        simulation.set_agents(agents);
+        simulation.set_param("a", a)?;
+        let run = simulation.run()?;
+        assert_eq!(run.output::<f32>("x")?[0], 10.0 * a);
+        Ok::<_, Error>(run.report().reason == SHORT)
+    };
+    assert!(short(100, 1.0)?);
+    assert!(short(100, 2.0)?);
+    assert!(!short(2_000_000, 3.0)?);
+    // What a longer run opened is there.
+    assert!(!short(100, 4.0)?);
+    Ok(())
 }

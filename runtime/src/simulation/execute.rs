@@ -234,14 +234,13 @@ impl Simulation {
         (watch.into_found()).map_or(Ok(()), |fault| Err(Error::of_fault(fault)))
     }
 
-    /// The backend of the run before, or another: that of one short run may not suit many.
+    /// The backend of the run before, or another: that of a short run may not suit a longer one.
     async fn selected(
         &self,
         known: Option<Selected>,
         launches: &Launches<'_>,
     ) -> Result<Selected, Error> {
-        let suits = |known: &Selected| !known.for_short_run || launches.variations.len() == 1;
-        match known.filter(suits) {
+        match known.filter(|known| known.suits(launches)) {
             Some(known) => Ok(known),
             None => self.options.select(launches).await,
         }
