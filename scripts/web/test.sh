@@ -2,8 +2,8 @@
 # Tests of the runtime for JavaScript: in Node on the CPU and on a GPU (Dawn), in Pyodide, and built pages in
 # headless Chromium. Builds what they need, and installs what is missing.
 #
-#   scripts/web/test.sh            what a change needs
-#   scripts/web/test.sh --built    the same, after scripts/web/build.sh
+#   scripts/web/test.sh            builds the runtime first
+#   scripts/web/test.sh --built    takes it as scripts/web/build.sh has just built it
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

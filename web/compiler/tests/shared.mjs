@@ -18,7 +18,7 @@ export async function native(...parameters) {
         const { stdout } = await promisify(execFile)(command, parameters, options);
         return stdout;
     } catch (error) {
-        if (error.code === "ENOENT") throw new Error(`${command} is missing: cargo build --workspace --bin simc`);
+        if (error.code === "ENOENT") throw new Error(`${command} is missing: cargo build -p simc`);
         return error.stdout;
     }
 }
