@@ -86,6 +86,8 @@ pub fn fix_kernel(artifact: &mut Artifact, target: &Target, tuning: &Tuning) {
     let kernel = choose(artifact, target, &for_hosts(tuning)).kernel;
     artifact.own_kernel = Some(kernel.wgsl);
     artifact.manifest.step_table = kernel.step_table;
+    artifact.manifest.spill = kernel.spill;
+    artifact.manifest.constants = kernel.constants;
     artifact.manifest.workgroup_size = kernel.workgroup_agents;
     if let Some(world) = &mut artifact.manifest.world {
         world.members = target.members;
@@ -126,6 +128,8 @@ fn given(artifact: &Artifact, own: &str) -> Chosen {
             workgroup_bytes: 0,
             step_table: None,
             points: None,
+            spill: artifact.manifest.spill,
+            constants: artifact.manifest.constants.clone(),
             decisions: vec![Decision::new(
                 "the kernel that was given",
                 "it took the place of the compiler's",

@@ -530,6 +530,12 @@ impl Program {
         })
     }
 
+    /// Whether a step can stop its agent.
+    pub fn can_stop(&self) -> bool {
+        let stops = |stmt: &Stmt| matches!(stmt, Stmt::Stop);
+        self.phases.iter().any(|phase| any_statement(phase, &stops))
+    }
+
     /// Adds an expression node.
     pub fn add(&mut self, expr: Expr, span: Span) -> ExprId {
         self.exprs.push(expr);

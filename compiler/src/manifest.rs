@@ -19,6 +19,9 @@
 //! these, `points` (read): a block per run, laid out as `run`, for its params, its seed and the number of its
 //! agents. `run.agents` then counts the agents of all runs, which lie one after the other.
 //!
+//! The next two, if the kernel has them: `spill` (read, write), see [`Spill`], and `constants` (read), see
+//! [`ConstantTables`].
+//!
 //! A binding whose kind the model lacks is left out. `i` counts the agents of this dispatch from 0, `j` its
 //! worlds; the agent's own number is `run.first_agent + i`.
 
@@ -137,9 +140,34 @@ pub struct Manifest {
     /// The step table, if the kernel has one.
     #[serde(default)]
     pub step_table: Option<StepTable>,
+    /// What arrays of an agent take of storage, if they do not fit the memory of an invocation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spill: Option<Spill>,
+    /// Arrays of constants that do not fit it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub constants: Option<ConstantTables>,
     /// The machine type of floats; left out if it is `f32`.
     #[serde(default, skip_serializing_if = "RealType::is_single")]
     pub real: RealType,
+}
+
+/// Storage for arrays of an agent that do not fit the memory of an invocation. Nothing of it is needed from
+/// one dispatch to the next, and it needs no first values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spill {
+    /// Its binding.
+    pub binding: u32,
+    /// Words of each invocation: the buffer has this many times the invocations of a dispatch.
+    pub words: u32,
+}
+
+/// Arrays of constants that do not fit the memory of an invocation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConstantTables {
+    /// The binding of the buffer.
+    pub binding: u32,
+    /// What is in it.
+    pub words: Vec<u32>,
 }
 
 /// What a model says of its worlds.

@@ -26,8 +26,9 @@ use crate::{
     },
     launch_checks::{self, CheckedDraw, LaunchChecks},
     manifest::{
-        Counter, Data, Field, Input, Manifest, Number, Param, RealType, Requirement, Rows,
-        Sampling, Scalar, Series, SeriesFold, SeriesOf, Source, StepTable, World,
+        ConstantTables, Counter, Data, Field, Input, Manifest, Number, Param, RealType,
+        Requirement, Rows, Sampling, Scalar, Series, SeriesFold, SeriesOf, Source, Spill,
+        StepTable, World,
     },
     options::{Math, Options},
     random::Generator,
@@ -335,7 +336,7 @@ structs! {
     Manifest {
         version, doc, generator, agents, steps, has_step, params, data, inputs, states, outputs, world,
         samplings, series, requirements, uniform_words, input_words, state_words, output_words,
-        workgroup_size, inner_iterations, step_table, real,
+        workgroup_size, inner_iterations, step_table, spill, constants, real,
     }
     World { members, binding, rows }
     Rows { inputs, states, outputs, input_words, state_words, output_words }
@@ -345,16 +346,18 @@ structs! {
     Input { field, source }
     Requirement { data, counts, offset, span }
     StepTable { rows_per_step, binding, words, workgroup_size }
+    Spill { binding, words }
+    ConstantTables { binding, words }
     Sampling { every, words, world_words }
     Series { field, of, sampling, fold }
     Chosen { schedule, kernel }
     Schedule {
         class, lanes, subgroup, unroll_steps, step_table, keeps_order, has_infinities, occupancy, reserve,
-        relax, members, worlds, world_dispatch, points,
+        relax, array_bytes, members, worlds, world_dispatch, points,
     }
     Kernel {
         wgsl, stages, scratch, schedule, obstacle, lanes, workgroup_size, workgroup_agents, workgroup_bytes,
-        step_table, points, decisions,
+        step_table, points, spill, constants, decisions,
     }
     Stage { name, when, grid }
     Scratch { binding, per_agent, per_world }

@@ -156,8 +156,18 @@ pub(crate) fn check_program(program: &Program) -> Result<(), Vec<Diagnostic>> {
     let demand = limits::demand(program);
     let mut found = Vec::new();
     if let Some(&first) = demand.variables.unplaced.first() {
-        let (bytes, span) = (demand.variables.bytes.into(), program[first].span);
-        found.push(catalog::model::too_much_memory(bytes, span));
+        found.push(catalog::model::too_many_values(program[first].span));
+    }
+    let spilled = demand.variables.spilled_words(program);
+    if let Some(&last) = demand.variables.spilled.last()
+        && spilled > ROW_WORDS
+    {
+        let span = program[last].span;
+        found.push(catalog::model::too_large(
+            "all arrays of an agent",
+            spilled,
+            span,
+        ));
     }
     if let Some((levels, head)) = demand.deepest
         && levels > BLOCK_LEVELS

@@ -70,6 +70,12 @@ pub const ELABORATE: Tuning = Tuning {
     ..Tuning::AUTO
 };
 
+/// All arrays are in storage, where kernels have those that are large.
+pub const IN_STORAGE: Tuning = Tuning {
+    array_bytes: Some(0),
+    ..Tuning::AUTO
+};
+
 impl Way {
     /// A model, compiled, ready for its launch values.
     ///
@@ -127,7 +133,7 @@ pub fn ways() -> Vec<Way> {
             tuning,
         };
         ways.extend([
-            on_gpu(false, Tuning::default()),
+            on_gpu(false, IN_STORAGE),
             on_gpu(true, Tuning::default()),
             on_gpu(true, ELABORATE),
         ]);

@@ -27,6 +27,7 @@ mod precise;
 mod reserve;
 mod reserved;
 mod samples;
+mod spill;
 mod step_table;
 mod stmt;
 mod storage;
@@ -40,7 +41,7 @@ use crate::{
     ir::{ExprId, FunctionMap, LaneOp, Len, Program, Type, VarId, VarKind, VarMap, names},
     kernel::{
         lane_layout::LaneLayout,
-        limits,
+        limits::{self, Placement},
         per_step::PerStep,
         schedule::{self, Grid, Kernel, Schedule, When},
         step_table::Table,
@@ -56,6 +57,7 @@ use crate::{
 use names::Names;
 pub use origin::Origin;
 pub(crate) use origin::origins;
+use spill::Spilled;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use support::Support;
 use worlds::WorldNames;
@@ -66,6 +68,8 @@ pub(crate) fn wgsl(tailored: Tailored<'_>, manifest: &Manifest, options: &Option
     let stages = writer.write();
     let (lanes, scratch) = (tailored.layout.lanes, writer.scratch());
     let points = writer.points();
+    let (spill, constants) = (writer.spill(), writer.constant_tables());
+    let spilled = writer.spill_decision();
     let (workgroup_size, workgroup_agents, workgroup_bytes) = writer.workgroup();
     let wgsl = writer.out;
     Kernel {
@@ -80,7 +84,9 @@ pub(crate) fn wgsl(tailored: Tailored<'_>, manifest: &Manifest, options: &Option
         workgroup_bytes,
         step_table: tailored.table.map(|table| table.layout),
         points,
-        decisions: tailored.decisions,
+        spill,
+        constants,
+        decisions: tailored.decisions.into_iter().chain(spilled).collect(),
     }
 }
 
@@ -117,6 +123,8 @@ struct Writer<'a> {
     row_names: HashMap<LanePlace, String>,
     /// Does a variable live at module scope?
     private: VarMap<bool>,
+    /// Arrays in storage.
+    spilled: Spilled,
     /// Whether the buffers of inputs, states and outputs are of `f32`.
     /// The values of names, where elements of params are at places that follow from them.
     lets: HashMap<VarId, ExprId>,
@@ -187,6 +195,8 @@ impl<'a> Writer<'a> {
     fn new(tailored: &'a Tailored<'_>, manifest: &'a Manifest, options: &Options) -> Self {
         let program: &Program = &tailored.program;
         let float = |scalar: &Scalar| *scalar == Scalar::F32;
+        let in_place = tailored.world.is_none() && !tailored.layout.is_split();
+        let placement = limits::place(program, tailored.schedule.array_bytes);
         let mut recorded = program.samples.iter().flat_map(|sample| &sample.records);
         let mut writer = Writer {
             program,
@@ -208,6 +218,7 @@ impl<'a> Writer<'a> {
             input_names: HashMap::new(),
             row_names: HashMap::new(),
             private: VarMap::filled(false, program.vars.len()),
+            spilled: Spilled::new(program, &placement, in_place),
             lets: match program
                 .params
                 .iter()
@@ -241,7 +252,7 @@ impl<'a> Writer<'a> {
             line_start: 0,
             origins: None,
         };
-        writer.name_module();
+        writer.name_module(&placement);
         if writer.has_barriers() {
             let skipped = writer.layout.skipped.iter();
             let tell = skipped.map(|(var, _)| (LaneOp::Sum, program[*var].ty));
@@ -287,7 +298,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Names everything at module scope, in an order that depends on the model alone.
-    fn name_module(&mut self) {
+    fn name_module(&mut self, placement: &Placement) {
         let program = self.program;
         self.name_points();
         for &var in &program.data {
@@ -299,12 +310,18 @@ impl<'a> Writer<'a> {
             }
         }
         for (var, _) in &program.constants {
-            self.declare(*var);
+            if !self.spilled.has_table(*var) {
+                self.declare(*var);
+            }
         }
-        for var in limits::place(program).private {
+        for &var in &placement.private {
             self.private[var] = true;
             self.declare(var);
         }
+        for &var in &placement.spilled {
+            self.private[var] = true;
+        }
+        self.name_spill();
         self.name_members();
         for id in program.var_ids() {
             let var = &program[id];

@@ -3,6 +3,7 @@
 
 use crate::{
     ir::{Block, ExprId, Len, Program, Stmt, VarId, VarMap, each_statement},
+    kernel::schedule::ARRAY_BYTES,
     manifest::header,
     value::VEC4_WORDS,
 };
@@ -37,7 +38,7 @@ pub fn demand(program: &Program) -> Demand {
     let functions = program.functions.iter().map(|function| &function.body);
     let blocks = program.agent_blocks().chain(functions);
     Demand {
-        variables: place(program),
+        variables: place(program, ARRAY_BYTES),
         deepest: blocks.filter_map(depth).max_by_key(|(levels, _)| *levels),
         members: members(program),
     }
@@ -47,24 +48,54 @@ pub fn demand(program: &Program) -> Demand {
 #[derive(Clone, Debug, Default)]
 pub struct Placement {
     /// Bytes of all of them, arrays of constants included.
-    pub bytes: u32,
+    pub bytes: u64,
     /// Those that must be private module-scope variables, since the function's limit is used up.
     pub private: Vec<VarId>,
-    /// Those that fit nowhere: a model with any of them exceeds what WGSL guarantees.
+    /// Arrays that must be in storage, since both limits are used up: those of an agent.
+    pub spilled: Vec<VarId>,
+    /// And those of constants, which all agents share.
+    pub tables: Vec<VarId>,
+    /// Values that fit nowhere: a model with any of them exceeds what WGSL guarantees.
     pub unplaced: Vec<VarId>,
 }
 
+impl Placement {
+    /// Whether all arrays are in the memory of an invocation.
+    pub(crate) fn is_in_memory(&self) -> bool {
+        self.spilled.is_empty() && self.tables.is_empty()
+    }
+
+    /// Words of all arrays of an agent that are in storage.
+    pub fn spilled_words(&self, program: &Program) -> u64 {
+        let words = |var: &VarId| words(program, *var);
+        self.spilled.iter().map(words).sum()
+    }
+}
+
+/// Words of a variable in storage, where a `vec3` has three.
+pub(crate) fn words(program: &Program, var: VarId) -> u64 {
+    let var = &program[var];
+    let count = match var.len {
+        Len::One => 1,
+        Len::Fixed(n) | Len::Open { stride: n } => u64::from(n),
+    };
+    count * u64::from(var.ty.words())
+}
+
 /// Places the states, the locals, and the outputs that are read: values first, then arrays, in order.
-/// Arrays of constants are private anyway.
-pub(crate) fn place(program: &Program) -> Placement {
+/// Arrays of constants are private if they fit. At most `array_bytes` bytes of arrays are in memory.
+pub(crate) fn place(program: &Program, array_bytes: u32) -> Placement {
     let mut placement = Placement::default();
-    let (mut function, mut private) = (FUNCTION_BYTES, PRIVATE_BYTES);
+    let mut function = Region(FUNCTION_BYTES.into());
+    let mut private = Region(PRIVATE_BYTES.into());
+    let mut arrays_left = Region(array_bytes.into());
     for (var, _) in &program.constants {
         let size = bytes(program, *var);
-        placement.bytes = placement.bytes.saturating_add(size);
-        match private.checked_sub(size) {
-            Some(rest) => private = rest,
-            None => placement.unplaced.push(*var),
+        placement.bytes += size;
+        if arrays_left.has(size) && private.take(size) {
+            arrays_left.take(size);
+        } else {
+            placement.tables.push(*var);
         }
     }
     let (values, arrays): (Vec<_>, Vec<_>) = variables(program)
@@ -72,17 +103,43 @@ pub(crate) fn place(program: &Program) -> Placement {
         .partition(|&var| program[var].len == Len::One);
     for var in values.into_iter().chain(arrays) {
         let size = bytes(program, var);
-        placement.bytes = placement.bytes.saturating_add(size);
-        if let Some(rest) = function.checked_sub(size) {
-            function = rest;
-        } else if let Some(rest) = private.checked_sub(size) {
-            private = rest;
+        placement.bytes += size;
+        let is_array = program[var].len != Len::One;
+        let may = !is_array || arrays_left.has(size);
+        let is_private = !(may && function.take(size));
+        if is_private && !(may && private.take(size)) {
+            match is_array {
+                true => placement.spilled.push(var),
+                false => placement.unplaced.push(var),
+            }
+            continue;
+        }
+        if is_private {
             placement.private.push(var);
-        } else {
-            placement.unplaced.push(var);
+        }
+        if is_array {
+            arrays_left.take(size);
         }
     }
     placement
+}
+
+/// Bytes of memory that are left.
+struct Region(u64);
+
+impl Region {
+    fn has(&self, bytes: u64) -> bool {
+        bytes <= self.0
+    }
+
+    /// Takes bytes, if there are as many.
+    fn take(&mut self, bytes: u64) -> bool {
+        let has = self.has(bytes);
+        if has {
+            self.0 -= bytes;
+        }
+        has
+    }
 }
 
 fn depth(block: &Block) -> Option<(u32, ExprId)> {
@@ -170,12 +227,12 @@ fn variables(program: &Program) -> Vec<VarId> {
 }
 
 /// Bytes of a variable in WGSL.
-fn bytes(program: &Program, var: VarId) -> u32 {
+fn bytes(program: &Program, var: VarId) -> u64 {
     let var = &program[var];
-    let element = var.ty.bytes();
+    let element = u64::from(var.ty.bytes());
     match var.len {
         Len::One => element,
-        Len::Fixed(n) => n.saturating_mul(element),
+        Len::Fixed(n) => u64::from(n) * element,
         // A table is in storage.
         Len::Open { .. } => 0,
     }

@@ -9,7 +9,7 @@
 mod stage;
 
 use super::profile::{DeviceClass, Profile};
-use crate::manifest::StepTable;
+use crate::manifest::{ConstantTables, Spill, StepTable};
 pub use stage::{Chosen, Grid, Obstacle, Scratch, Stage, When};
 use std::{fmt, str::FromStr};
 
@@ -44,6 +44,9 @@ pub struct Schedule {
     /// multiply-adds, and pairs of divisions share a reciprocal if occupancy is full and special functions
     /// are the bound. Only with [`crate::Math::Fast`] and the optimiser.
     pub relax: bool,
+    /// Bytes of arrays that an invocation keeps in its own memory, at most and as far as WGSL guarantees them;
+    /// others are in storage.
+    pub array_bytes: u32,
     /// Agents of a world, of a model whose agents know of worlds; 0 for as many as the model says.
     pub members: u32,
     /// Worlds of a workgroup; 0 chooses by their size.
@@ -87,6 +90,7 @@ impl Default for Schedule {
             occupancy: Occupancy::Full,
             reserve: false,
             relax: false,
+            array_bytes: ARRAY_BYTES,
             members: 0,
             worlds: 0,
             world_dispatch: WorldDispatch::default(),
@@ -106,10 +110,14 @@ impl Schedule {
             has_infinities: target.has_infinities,
             relax: tuning.relax.unwrap_or(target.busy.is_some()),
             points: target.points,
+            array_bytes: tuning.array_bytes.unwrap_or(ARRAY_BYTES),
             ..Schedule::default()
         }
     }
 }
+
+/// All bytes of arrays that WGSL lets an invocation keep, or more.
+pub(crate) const ARRAY_BYTES: u32 = 16_384;
 
 /// Most lanes of an agent: all of a workgroup. WebGPU guarantees at least 256 invocations there.
 pub const MOST_LANES: u32 = 128;
@@ -146,6 +154,10 @@ pub struct Kernel {
     /// The binding of the uniform blocks of the runs of a dispatch, the points, if it has several: see
     /// [`crate::manifest`].
     pub points: Option<u32>,
+    /// What arrays of an agent take of storage.
+    pub spill: Option<Spill>,
+    /// Arrays of constants in storage.
+    pub constants: Option<ConstantTables>,
     /// What was decided for it, and why.
     pub decisions: Vec<Decision>,
 }
@@ -338,6 +350,11 @@ knobs! {
     /// Whether what all agents share in a step is computed once, into a step table, before they run.
     step_table: bool {
         name: "step-table", scope: Kernel, values: Values::BOOL, tried: &["false", "true"],
+    }
+    /// Bytes of an agent's arrays, and of the model's arrays of constants, that an invocation keeps in its own
+    /// memory, at most: others are in storage.
+    array_bytes: u32 {
+        name: "array-bytes", scope: Kernel, values: Values::Numbers(0, ARRAY_BYTES), tried: &["0"],
     }
     /// Worlds that a workgroup runs, as far as they fit. The other knobs of a kernel's text have no effect on
     /// models whose agents know of worlds.

@@ -4,6 +4,7 @@ use super::{
     fences,
     lane_layout::LaneLayout,
     lanes::{Laid, stops},
+    limits,
     per_step::{self, PerStep},
     rewrites::{self, Bound, Changes},
     schedule::{Decision, Obstacle, Schedule, WorldDispatch},
@@ -206,7 +207,9 @@ pub(crate) fn tailor<'a>(artifact: &Artifact, choice: Choice<'a>) -> Tailored<'a
             per_step
         });
     let manifest = &artifact.manifest;
-    let shared = (choice.table)
+    // What fills a step table has no other buffers.
+    let is_in_memory = limits::place(&program, schedule.array_bytes).is_in_memory();
+    let shared = (choice.table.filter(|_| is_in_memory))
         .map(|budget| step_table::shared(&program, manifest, &layout, &schedule, budget));
     let table = match shared.transpose() {
         Ok(shared) => shared.map(|(split, table)| {
@@ -223,8 +226,9 @@ pub(crate) fn tailor<'a>(artifact: &Artifact, choice: Choice<'a>) -> Tailored<'a
     let (time_loop, copies) = TimeLoop::plan(&program, &layout, &schedule, statements, rows);
     schedule.relax = changes.is_some();
     schedule.step_table = table.is_some();
-    // A table holds the values of one run, and stages find their rows of a world by its number in one.
-    schedule.points &= table.is_none() && per_step.is_none();
+    // A table holds the values of one run, and stages find their rows of a world by its number in one. Runs
+    // with large arrays fill a device by themselves.
+    schedule.points &= table.is_none() && per_step.is_none() && is_in_memory;
     // Many runs share the device.
     schedule.reserve &= !schedule.points;
     decisions.extend(changes.map(|changes| changes.decision()));

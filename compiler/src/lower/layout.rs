@@ -261,6 +261,8 @@ impl Lowerer<'_> {
             workgroup_size: WORKGROUP_SIZE,
             inner_iterations: None,
             step_table: None,
+            spill: None,
+            constants: None,
             real: model.real,
         }
     }

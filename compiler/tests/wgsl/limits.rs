@@ -172,7 +172,7 @@ fn blocks_nest_as_deep_as_promised() {
 }
 
 #[test]
-fn arrays_beyond_the_functions_room_are_private_and_beyond_that_refused() {
+fn arrays_beyond_the_functions_memory_are_private_and_beyond_that_in_storage() {
     let arrays = |lens: &[u32]| {
         let (mut b, x) = start();
         for (k, &len) in lens.iter().enumerate() {
@@ -203,7 +203,7 @@ fn arrays_beyond_the_functions_room_are_private_and_beyond_that_refused() {
     assert!(one.private.is_empty());
     let three = arrays(&[1_000, 1_500, 500]);
     assert_eq!(placed(&three).private.len(), 1);
-    assert!(placed(&three).unplaced.is_empty());
+    assert!(placed(&three).spilled.is_empty());
     let text = valid(three);
     assert!(
         text.contains("var<private> array1: array<f32, 1500>;"),
@@ -211,7 +211,17 @@ fn arrays_beyond_the_functions_room_are_private_and_beyond_that_refused() {
     );
     assert!(text.contains("array1 = array<f32, 1500>();"), "{text}");
     let much = arrays(&[1_900, 2_000, 1_900]);
-    assert_eq!(placed(&much).unplaced.len(), 1);
+    assert_eq!(placed(&much).spilled.len(), 1);
+    assert!(placed(&much).unplaced.is_empty());
+    let text = valid(much);
+    assert!(
+        text.contains("var<storage, read_write> spill: array<f32>;"),
+        "{text}"
+    );
+    assert!(
+        text.contains("fn set_array2(k: i32, value: f32) {"),
+        "{text}"
+    );
 }
 
 /// Branches beyond what the compiler can walk through are refused before it does.

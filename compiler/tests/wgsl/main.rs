@@ -61,6 +61,8 @@ fn manifest(program: &mut Program) -> Manifest {
         fields(&program.outputs),
     );
     Manifest {
+        spill: None,
+        constants: None,
         version: sim_compiler::manifest::VERSION,
         doc: "A model built by hand.".to_owned(),
         generator: String::new(),

@@ -11,7 +11,7 @@ use super::{
     kernel::{Kernel, binding},
     reduce,
     resident::{Resident, chunks_differ},
-    results::{Layout, Point},
+    results::{Layout, POISON, Point},
     submission::Staging,
 };
 use crate::{control::Keep, cut::Saved, error::Error};
@@ -264,11 +264,25 @@ impl BufferSet {
                 Ok((scratch.binding, buffer))
             })
             .transpose()?;
+        let spill = (kernel.spill)
+            .map(|spill| {
+                let bytes = kernel.spill_bytes(open, self.shape.agents, self.shape.members);
+                let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
+                let buffer = open.buffer("allocating arrays of agents", bytes, usage)?;
+                if cfg!(debug_assertions) {
+                    let poison = vec![POISON; spill.words as usize];
+                    open.write("poisoning arrays", &buffer, 0, &poison)?;
+                }
+                Ok((spill.binding, buffer))
+            })
+            .transpose()?;
         let inputs = self.inputs.get(run % self.inputs.len().max(1));
         let mut buffers = shared.to_vec();
         buffers.extend(inputs.map(|it| entry(binding::INPUTS, &it.buffer)));
         buffers.extend(self.layout.entries(&results));
-        let own = per_step.iter().chain(&scratch);
+        let own = (per_step.iter().chain(&scratch))
+            .chain(&spill)
+            .chain(&kernel.constants);
         buffers.extend(own.map(|(binding, it)| entry(*binding, it)));
         let prepare = kernel
             .prepare

@@ -10,7 +10,7 @@ use super::{
 use crate::{clock::Stopwatch, error::Error};
 use sim_compiler::{
     kernel::schedule::{self, Decision, Grid, Obstacle, Schedule, Scratch, Tuning, When},
-    manifest::{Manifest, StepTable},
+    manifest::{Manifest, Spill, StepTable},
     value::WORD_BYTES,
 };
 use std::ops::Range;
@@ -36,6 +36,10 @@ pub(crate) struct Kernel {
     pub(crate) stages: Vec<Stage>,
     /// What the stages keep in a buffer of their own.
     pub(crate) scratch: Option<Scratch>,
+    /// What arrays take of a buffer of their own that do not fit the memory of an invocation.
+    pub(crate) spill: Option<Spill>,
+    /// Arrays of constants that do not fit it, with their binding.
+    pub(crate) constants: Option<(u32, wgpu::Buffer)>,
     /// The binding of the uniform blocks of the runs of a dispatch, if it computes several.
     pub(crate) points: Option<u32>,
     /// What fills the step table before `main` runs, if the kernel has a table.
@@ -47,6 +51,8 @@ pub(crate) struct Stage {
     pub(crate) entry_point: EntryPoint,
     pub(crate) when: When,
     pub(crate) grid: Grid,
+    /// Invocations of a workgroup.
+    workgroup_size: u32,
 }
 
 impl Stage {
@@ -83,7 +89,7 @@ impl Kernel {
         self.stages.iter().any(|stage| stage.when == When::Step)
     }
 
-    /// The most agents of a chunk whose scratch buffer is not too large.
+    /// The most agents of a chunk whose scratch buffer and arrays are not too large.
     pub(crate) fn most_agents(&self, open: &OpenDevice) -> u32 {
         let members = self.schedule.members.max(1);
         let of_world = self
@@ -91,7 +97,39 @@ impl Kernel {
             .map_or(0, |scratch| scratch.bytes(members, members));
         let worlds = open.most_bytes().checked_div(of_world).unwrap_or(u64::MAX);
         let agents = worlds.saturating_mul(members.into());
-        u32::try_from(agents).unwrap_or(u32::MAX)
+        let agents = u32::try_from(agents).unwrap_or(u32::MAX);
+        match self.spill {
+            None => agents,
+            Some(_) => agents.min(self.most_that_spill(open, members)),
+        }
+    }
+
+    /// The most agents whose arrays fit a buffer, in whole worlds.
+    fn most_that_spill(&self, open: &OpenDevice, members: u32) -> u32 {
+        // Kernels compute the index of a word in 32 bits.
+        let most = open.most_bytes().min(u64::from(u32::MAX) * WORD_BYTES);
+        let fits = |worlds: u32| self.spill_bytes(open, worlds * members, members) <= most;
+        let (mut least, mut beyond) = (0, u32::MAX / members);
+        while beyond - least > 1 {
+            let middle = least + (beyond - least) / 2;
+            match fits(middle) {
+                true => least = middle,
+                false => beyond = middle,
+            }
+        }
+        least * members
+    }
+
+    /// Bytes of the buffer for arrays that do not fit the memory of an invocation, in dispatches of so many
+    /// agents; 0 if all do.
+    pub(crate) fn spill_bytes(&self, open: &OpenDevice, agents: u32, members: u32) -> u64 {
+        let most = open.limits.max_compute_workgroups_per_dimension;
+        let invocations = self.stages.iter().map(|stage| {
+            let (x, y) = stage.workgroups(agents, members, most);
+            u64::from(x) * u64::from(y) * u64::from(stage.workgroup_size)
+        });
+        let words = self.spill.map_or(0, |spill| u64::from(spill.words));
+        invocations.max().unwrap_or(0) * words * WORD_BYTES
     }
 
     /// Validates and compiles the text of a kernel.
@@ -116,6 +154,8 @@ impl Kernel {
         bindings.extend(text.step_table.map(|table| (table.binding, READ)));
         bindings.extend(text.scratch.map(|scratch| (scratch.binding, WRITE)));
         bindings.extend(text.points.map(|binding| (binding, READ)));
+        bindings.extend(text.spill.map(|spill| (spill.binding, WRITE)));
+        bindings.extend(text.constants.as_ref().map(|it| (it.binding, READ)));
         check_limits(open, manifest, &text, &bindings)?;
         let started = Stopwatch::start();
         let module = open.guarded(Task::new("validating the kernel"), || {
@@ -123,6 +163,8 @@ impl Kernel {
         })?;
         open.meter(|telemetry| telemetry.module_seconds = started.seconds());
         let started = Stopwatch::start();
+        let per_step = text.stages.iter().any(|stage| stage.when == When::Step);
+        let workgroup_size = text.workgroup_size;
         let stages = text.stages.into_iter().map(|stage| {
             Ok(Stage {
                 entry_point: EntryPoint::compile(
@@ -134,6 +176,10 @@ impl Kernel {
                 )?,
                 when: stage.when,
                 grid: stage.grid,
+                workgroup_size: match stage.grid {
+                    Grid::Agents(each) if per_step => each,
+                    Grid::Agents(_) | Grid::Worlds(_) => workgroup_size,
+                },
             })
         });
         let stages = stages.collect::<Result<Vec<Stage>, Error>>()?;
@@ -146,8 +192,15 @@ impl Kernel {
         });
         let prepare = prepare.transpose()?;
         open.meter(|telemetry| telemetry.pipeline_seconds = started.seconds());
+        let constants = text.constants.map(|it| {
+            let bytes = it.words.len() as u64 * WORD_BYTES;
+            let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
+            let buffer = open.buffer("allocating the constants", bytes, usage)?;
+            open.upload("uploading the constants", &buffer, 0, &it.words)?;
+            Ok((it.binding, buffer))
+        });
         let cuts_loops = open.adapter.kind.cuts_long_loops();
-        let steps_per_dispatch = match stages.iter().any(|stage| stage.when == When::Step) {
+        let steps_per_dispatch = match per_step {
             true => Some(1),
             false => tuning.steps_per_dispatch,
         };
@@ -158,6 +211,8 @@ impl Kernel {
             unsaved: cache,
             stages,
             scratch: text.scratch,
+            spill: text.spill,
+            constants: constants.transpose()?,
             points: text.points,
             prepare,
         })
@@ -257,6 +312,13 @@ fn check_limits(
             "bytes for what the agents of a world read of others",
             (kernel.scratch).map_or(0, |it| {
                 it.bytes(kernel.schedule.members, kernel.schedule.members)
+            }),
+            open.most_bytes(),
+        ),
+        (
+            "bytes for the arrays of a workgroup's invocations",
+            (kernel.spill).map_or(0, |spill| {
+                u64::from(spill.words) * u64::from(kernel.workgroup_size) * WORD_BYTES
             }),
             open.most_bytes(),
         ),

@@ -214,6 +214,7 @@ impl Executor for Session {
             let scratch = self.kernels[0].scratch;
             staged += scratch.map_or(0, |scratch| scratch.bytes(agents, members));
             staged += layout.bytes();
+            staged += self.kernels[0].spill_bytes(&self.open, agents, members);
             staged += u64::from(agents) * u64::from(manifest.input_words) * WORD_BYTES;
             let tables: usize = launch.data.iter().map(|words| words.len()).sum();
             need.fixed("tables", tables as u64 * WORD_BYTES);

@@ -4,6 +4,7 @@
 
 mod batch;
 mod devices;
+mod large_arrays;
 mod launch;
 mod parts;
 mod points;

@@ -4,7 +4,7 @@ use sim_runtime::{
     Backend, Control, Error, Run, Simulation, Snapshot, Tuning, Values, WorldDispatch,
     compare::words,
 };
-use sim_tests::launch::backends;
+use sim_tests::launch::{backends, has_gpu};
 
 /// Draws whose number varies, a compensated sum, agents that stop, an absent input, and series.
 const ALONE: &str = "
@@ -150,6 +150,14 @@ fn holds(source: &str, backend: Backend, tuning: Tuning) {
 fn agents_go_on_where_they_were_cut() {
     for backend in backends() {
         holds(ALONE, backend, Tuning::default());
+    }
+    if has_gpu() {
+        let array_bytes = Some(0);
+        let stored = Tuning {
+            array_bytes,
+            ..Tuning::default()
+        };
+        holds(ALONE, Backend::Gpu, stored);
     }
 }
 

@@ -46,6 +46,8 @@ fn param(field: Field, default: u32, range: Option<[f64; 2]>) -> Param {
 
 fn manifest(inner_iterations: Option<u64>) -> Manifest {
     Manifest {
+        spill: None,
+        constants: None,
         version: VERSION,
         doc: String::new(),
         generator: Generator::default().name().to_owned(),

@@ -94,11 +94,13 @@ const WORLD_TUNINGS: [Tuning; 2] = [
         world_dispatch: Some(WorldDispatch::Fused),
         worlds_per_workgroup: Some(3),
         steps_per_dispatch: Some(2),
+        array_bytes: Some(0),
         ..Tuning::AUTO
     },
     Tuning {
         world_dispatch: Some(WorldDispatch::PerStep),
         max_agents_per_chunk: Some(40),
+        array_bytes: Some(0),
         ..Tuning::AUTO
     },
 ];
@@ -136,6 +138,7 @@ fn choices(seed: u64) -> Tuning {
         shuffles: [None, Some(false)][seed as usize / 4 % 2],
         steps_per_dispatch: [None, Some(3), Some(7)][seed as usize % 3],
         relax: Some(seed.is_multiple_of(2)),
+        array_bytes: [None, Some(0)][seed as usize / 8 % 2],
         reserve: Some(seed.is_multiple_of(3)),
         occupancy: [None, Some(Occupancy::Low), Some(Occupancy::Full)][seed as usize / 2 % 3],
         unroll_steps: [None, Some(2)][seed as usize / 2 % 2],

@@ -70,16 +70,14 @@ catalog! {
             .help("declare large tables as `data`")
     }
 
-    /// More memory than a GPU gives an agent.
+    /// More single values than a GPU gives an agent.
     ///
-    /// Arrays that are indexed with values known only at run time live in the memory of the kernel's
-    /// function or in private memory. WGSL guarantees 8,192 bytes of each, and an array lies in one of them
-    /// as a whole. Arrays indexed by constants (also in small loops, which are unrolled) cost no more than
-    /// their elements, and inputs and data are read in place.
-    E0608 too_much_memory(bytes: u64, span: Span) {
-        Diagnostic::new(format!("the variables of one agent take {bytes} bytes"))
-            .at(span, "no space is left for this one: there are two regions of 8,192 bytes")
-            .help("make arrays smaller, or read large ones as `input` or `data`")
+    /// States, local variables, and values of worlds and samples that are no arrays live in the registers of
+    /// the kernel or in its memory, of which WGSL guarantees two regions of 8,192 bytes. Arrays may be larger:
+    /// those that do not fit are in storage.
+    E0608 too_many_values(span: Span) {
+        Diagnostic::new("the values of one agent that are no arrays take more than 16,128 bytes")
+            .at(span, "no memory is left for this one").help("put values of one kind into an array")
     }
 
     /// A `param` range on something that has no order.

@@ -1,6 +1,11 @@
 //! Reading and writing what an agent or a world changes: states and outputs, in columns.
 
-use super::{Writer, operator::Level, storage::dotted};
+use super::{
+    Writer,
+    operator::Level,
+    spill::Index,
+    storage::{composed_text, dotted},
+};
 use crate::ir::{Expr, ExprId, Len, Type, Value, VarId, VarKind};
 
 /// Arrays of states with more elements than this that are indexed dynamically are loaded by a loop.
@@ -28,19 +33,19 @@ pub(super) struct Place {
 impl Writer<'_> {
     /// Writes the lines that load a state.
     pub(super) fn load_state(&mut self, id: VarId) {
+        if self.spilled.is_in_place(self.program, id) {
+            return;
+        }
         self.for_elements(id, |writer, place, index| {
-            let var = &writer.program[id];
-            let ty = var.ty;
-            writer.begin();
-            writer.push_name(id);
-            writer.push(index);
-            writer.push(" = ");
+            let ty = writer.program[id].ty;
             let parts: Vec<_> = (0..ty.words())
                 .map(|word| writer.column_read(ty, &place, word))
                 .collect();
-            writer.composed(ty, &parts);
-            writer.unless_bool(ty);
-            writer.end(";");
+            let mut value = composed_text(ty, &parts);
+            if ty == Type::Bool {
+                value += " != 0u";
+            }
+            writer.set_element(id, index, &value);
         });
     }
 
@@ -62,15 +67,23 @@ impl Writer<'_> {
 
     /// Writes the lines that store a state, or an output that was kept in a variable.
     pub(super) fn store_variable(&mut self, id: VarId) {
+        if self.spilled.is_in_place(self.program, id) {
+            return;
+        }
         self.for_elements(id, |writer, place, index| {
             let ty = writer.program[id].ty;
-            let value = format!("{}{index}", writer.var_names[id]);
+            let value = writer.element_text(id, index);
+            if ty.is_vector() && writer.spilled.has(id) {
+                let name = writer.names.declare("element");
+                writer.line(&format!("let {name} = {value};"));
+                return writer.store_text(ty, &place, &name);
+            }
             writer.store_text(ty, &place, &value);
         });
     }
 
     /// Calls `write` with the place of each element and the text of its index, in a loop if necessary.
-    fn for_elements(&mut self, id: VarId, mut write: impl FnMut(&mut Self, Place, &str)) {
+    fn for_elements(&mut self, id: VarId, mut write: impl FnMut(&mut Self, Place, &Index)) {
         let var = &self.program[id];
         let words = var.ty.words();
         let (columns, first) = self.columns_of(id);
@@ -106,13 +119,13 @@ impl Writer<'_> {
             },
         };
         let count = match var.len {
-            Len::One => return write(self, at(word, None), ""),
+            Len::One => return write(self, at(word, None), &Index::None),
             Len::Fixed(n) | Len::Open { stride: n } => n,
         };
         if count <= UNROLLED || !dynamic {
             for k in 0..count {
                 let word = word + words * k;
-                write(self, at(word, None), &format!("[{k}]"));
+                write(self, at(word, None), &Index::Known(k));
             }
             return;
         }
@@ -120,7 +133,7 @@ impl Writer<'_> {
         let k = self.names.declare("k");
         self.open(&format!("for (var {k} = 0u; {k} < {count}u; {k}++) {{"));
         let index = Some((words, k.clone()));
-        write(self, at(word, index), &format!("[{k}]"));
+        write(self, at(word, index), &Index::Named(k));
         self.close("}");
         self.names.leave();
     }

@@ -106,6 +106,7 @@ impl Writer<'_> {
         self.close(") {");
         self.indent += 1;
         self.begin_point(&id);
+        self.begin_spill(&id, &groups, &place, self.workgroup_size());
         let lanes = self.layout.lanes;
         let agents = self.workgroup_size() / lanes;
         self.line(&format!("lanes_place = {place};"));

@@ -59,10 +59,11 @@ impl Writer<'_> {
             self.push("\n");
             self.indent += 1;
             self.begin_point(&id);
-            let place = &self.own.place;
+            let place = self.own.place.clone();
             self.line(&format!(
                 "let {place} = {id}.y * ({groups}.x * {size}u) + {id}.x;"
             ));
+            self.begin_spill_of(&place, &groups, size);
         }
         let head = format!("if ({} >= {}.agents) {{", self.own.place, self.own.launch);
         self.open(&head);

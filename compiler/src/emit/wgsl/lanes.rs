@@ -24,6 +24,10 @@ impl Writer<'_> {
         self.close(") {");
         self.indent += 1;
         self.begin_point(&id);
+        if entry == "main" {
+            let index = format!("{subgroup} * {width} + {invocation}");
+            self.begin_spill(&id, &groups, &index, size);
+        }
         self.line(&format!(
             "let {place} = ({id}.y * {groups}.x + {id}.x) * {size}u + {subgroup} * {width} + {invocation};"
         ));

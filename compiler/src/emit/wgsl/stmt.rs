@@ -96,6 +96,9 @@ impl Writer<'_> {
         }
         let program = self.program;
         let var = &program[id];
+        if self.clear_spilled(id) {
+            return;
+        }
         if self.private[id] {
             self.begin();
             self.push_name(id);
@@ -163,6 +166,9 @@ impl Writer<'_> {
         if self.is_direct(var) {
             self.output_doc(var);
             return self.store_output(var, Some(index), value);
+        }
+        if self.assign_spilled(var, index, value) {
+            return;
         }
         self.begin();
         self.indexed(var, index);

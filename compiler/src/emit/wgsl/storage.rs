@@ -113,7 +113,7 @@ impl Writer<'_> {
                 None if self.param_in_row(array, index) => {}
                 None => self.call_accessor(array, index),
             }
-        } else if var.kind == VarKind::Data && var.ty.is_vector() {
+        } else if self.accessors.contains_key(&array) {
             self.call_accessor(array, index);
         } else {
             self.indexed(array, index);
@@ -285,11 +285,15 @@ impl Writer<'_> {
     }
 
     pub(super) fn composed(&mut self, ty: Type, parts: &[String]) {
-        if let [one] = parts {
-            self.push(one);
-        } else {
-            self.push(&format!("{}({})", literal::type_name(ty), parts.join(", ")));
-        }
+        self.push(&composed_text(ty, parts));
+    }
+}
+
+/// A value of its scalars.
+pub(super) fn composed_text(ty: Type, parts: &[String]) -> String {
+    match parts {
+        [one] => one.clone(),
+        all => format!("{}({})", literal::type_name(ty), all.join(", ")),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The functions after `main` that the text turned out to call.
 
-use super::{Writer, literal};
+use super::{Writer, literal, spill::element_word};
 use crate::{
     builtin::precise,
     ir::{Type, VarId, VarKind},
@@ -180,6 +180,7 @@ impl Writer<'_> {
             if let Some(name) = self.accessors.get(&var).cloned() {
                 self.accessor(var, &name);
             }
+            self.setter(var);
         }
         self.lane_functions();
         self.world_functions();
@@ -210,19 +211,11 @@ impl Writer<'_> {
         } else if var.kind == VarKind::WorldInput {
             ("world: u32, k: i32", var.word)
         } else {
-            ("k: i32", 0)
+            ("k: i32", self.spilled_word(id).unwrap_or(0))
         };
         self.blank();
         self.open(&format!("fn {name}({params}) -> {ty} {{"));
-        let scaled = match words {
-            1 => "u32(k)".to_owned(),
-            _ => format!("{words}u * u32(k)"),
-        };
-        let start = match first {
-            0 => scaled,
-            _ => format!("{first}u + {scaled}"),
-        };
-        self.line(&format!("let word = {start};"));
+        self.line(&format!("let word = {};", element_word(first, words)));
         let scalars: Vec<_> = (0..words).map(|c| self.scalar_at(id, c)).collect();
         let joined = scalars.join(", ");
         let raw = self.is_raw(id);
@@ -245,7 +238,9 @@ impl Writer<'_> {
     /// Does the buffer hold the variable as `u32`s of its bits?
     fn is_raw(&self, id: VarId) -> bool {
         let kind = self.program[id].kind;
-        kind == VarKind::WorldInput || kind == VarKind::Input && !self.floats.inputs
+        kind == VarKind::WorldInput
+            || kind == VarKind::Input && !self.floats.inputs
+            || self.is_spilled_raw(id)
     }
 
     /// The scalar `offset` words after `word`.
@@ -258,6 +253,9 @@ impl Writer<'_> {
             0 => word.clone(),
             _ => format!("({word})"),
         };
+        if let Some(scalar) = self.spilled_scalar(id, &word) {
+            return scalar;
+        }
         let name = &self.var_names[id];
         let kind = self.program[id].kind;
         let rows = if kind == VarKind::Param {

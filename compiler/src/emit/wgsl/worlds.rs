@@ -6,7 +6,7 @@ mod per_step;
 mod rows;
 mod tree;
 
-use super::{Writer, literal, operator::Level, support::Support};
+use super::{Writer, literal, operator::Level, spill::Index, support::Support};
 use crate::{
     ir::{Block, ExprId, LaneOp, Launch, Len, Owner, Phase, Type, VarId, VarKind},
     kernel::{
@@ -365,30 +365,32 @@ impl<'a> Writer<'a> {
     fn publish_state(&mut self, var: VarId) {
         let program = self.program;
         let own = &self.own.world;
-        let name = self.var_names[var].clone();
-        let value = |index: &str| match program[var].ty {
-            Type::Bool => format!("u32({name}{index})"),
-            _ => format!("{name}{index}"),
+        let value = |writer: &Self, index: &Index| {
+            let text = writer.element_text(var, index);
+            match program[var].ty {
+                Type::Bool => format!("u32({text})"),
+                _ => text,
+            }
         };
         let (memory, place) = (own.memory(var).to_owned(), own.place.clone());
         let size = self.world.map_or(0, WorldLayout::size);
         let is_array = program[var].len != Len::One;
         let count = elements(program, var);
         if !is_array {
-            self.line(&format!("{memory}[{place}] = {};", value("")));
+            let value = value(self, &Index::None);
+            self.line(&format!("{memory}[{place}] = {value};"));
         } else if count <= UNROLLED || !self.usage.dynamic[var] {
             for k in 0..count {
                 let at = format!("{}u + {place}", size.saturating_mul(k));
-                self.line(&format!("{memory}[{at}] = {};", value(&format!("[{k}]"))));
+                let value = value(self, &Index::Known(k));
+                self.line(&format!("{memory}[{at}] = {value};"));
             }
         } else {
             self.names.enter();
             let k = self.names.declare("k");
             self.open(&format!("for (var {k} = 0u; {k} < {count}u; {k}++) {{"));
-            let line = format!(
-                "{memory}[{k} * {size}u + {place}] = {};",
-                value(&format!("[{k}]"))
-            );
+            let value = value(self, &Index::Named(k.clone()));
+            let line = format!("{memory}[{k} * {size}u + {place}] = {value};");
             self.line(&line);
             self.close("}");
             self.names.leave();

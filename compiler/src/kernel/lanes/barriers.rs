@@ -11,7 +11,7 @@ use crate::kernel::lane_layout::LaneLayout;
 /// bounds are literals or params, and no conditions but those of the kernel's own.
 pub(crate) fn allows_barriers(program: &Program, layout: &LaneLayout) -> bool {
     let goes_on =
-        !step_stops(program) || outlives_stop(program, layout, true) || !step_exchanges(program);
+        !program.can_stop() || outlives_stop(program, layout, true) || !step_exchanges(program);
     let mut blocks = program.agent_blocks();
     goes_on && blocks.all(|block| is_plain(program, block))
 }
@@ -27,7 +27,7 @@ pub(crate) fn outlives_stop(program: &Program, layout: &LaneLayout, barriers: bo
         .any(|state| is_uniform(state) && program[state].len != Len::One);
     let weights = Weights::new(program, ());
     layout.lanes > 1
-        && step_stops(program)
+        && program.can_stop()
         && (!barriers || step_exchanges(program))
         && !(has_array && has_exchange(program, &program.finish))
         && !(program.phases.iter()).any(|block| weights.of_block(program, block).loops)
@@ -36,11 +36,6 @@ pub(crate) fn outlives_stop(program: &Program, layout: &LaneLayout, barriers: bo
 /// Does a block stop the agent?
 pub(crate) fn stops(block: &[Stmt]) -> bool {
     any_statement(block, &|stmt| matches!(stmt, Stmt::Stop))
-}
-
-/// Can a step stop the agent?
-fn step_stops(program: &Program) -> bool {
-    program.phases.iter().any(|block| stops(block))
 }
 
 /// Do lanes exchange values in a step?

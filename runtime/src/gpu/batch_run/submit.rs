@@ -178,7 +178,8 @@ impl BatchRun<'_> {
         let (open, manifest) = (self.resources.open, self.resources.manifest);
         let bytes = Layout::new(manifest, agents, launch.members, launch.steps)
             .bytes_back(self.batch.keep.with_outputs())
-            + u64::from(agents) * u64::from(manifest.input_words) * WORD_BYTES;
+            + u64::from(agents) * u64::from(manifest.input_words) * WORD_BYTES
+            + (self.resources.kernel).spill_bytes(open, agents, launch.members);
         let by_memory = SHARED_BYTES / bytes.max(1);
         let by_uniforms = UniformBlocks::new(open, &*self.resources.kernel, manifest).count;
         // At most half of the runs, so that the other half can be in flight meanwhile.

@@ -62,6 +62,7 @@ impl Writer<'_> {
             self.line(&counted);
         }
         self.begin_point(&id);
+        self.begin_spill(&id, &groups, &index, self.workgroup().0);
         Heads {
             index,
             number,

@@ -191,6 +191,7 @@ impl<'a> Writer<'a> {
         self.line(&format!(
             "let {slot} = {id}.y * ({groups}.x * {size}u) + {id}.x;"
         ));
+        self.begin_spill_of(&slot, &groups, size);
         self.open(&format!("if ({slot} >= run.agents) {{"));
         self.line("return;");
         self.close("}");
@@ -219,6 +220,7 @@ impl<'a> Writer<'a> {
         self.line(&format!("@builtin(local_invocation_index) {index}: u32,"));
         self.close(") {");
         self.indent += 1;
+        self.begin_spill(&id, &groups, &index, size);
         let members = self.members_of_world();
         let (is_agent, slot) = (&self.own.is_agent, &self.own.slot);
         let own = &self.own.world;

@@ -3,7 +3,7 @@
 
 use super::{UNROLLED, per_step::Part};
 use crate::{
-    emit::wgsl::{Writer, literal, operator::Level},
+    emit::wgsl::{Writer, literal, operator::Level, spill::Index},
     ir::{ExprId, Len, Type, VarId},
     kernel::{
         per_step::{PerStep, stride},
@@ -48,13 +48,15 @@ impl Writer<'_> {
         let own = self.names.declare("own_row");
         self.line(&format!("let {own} = {at};"));
         for (var, word) in vars {
-            let (ty, name) = (program[var].ty, self.var_names[var].clone());
+            let ty = program[var].ty;
             let count = elements(program, var);
             if program[var].len == Len::One {
-                self.store_in_row(&own, ty, word, &name);
+                let value = self.element_text(var, &Index::None);
+                self.store_in_row(&own, ty, word, &value);
             } else if count <= UNROLLED || !self.usage.dynamic[var] {
                 for k in 0..count {
-                    self.store_in_row(&own, ty, word + k * stride(ty), &format!("{name}[{k}]"));
+                    let value = self.element_text(var, &Index::Known(k));
+                    self.store_in_row(&own, ty, word + k * stride(ty), &value);
                 }
             } else {
                 self.names.enter();
@@ -63,7 +65,7 @@ impl Writer<'_> {
                 self.line(&format!("let {at} = {word}u + {}u * {k};", stride(ty)));
                 let scratch = &self.own.world.scratch;
                 let place = format!("{scratch}[{own} + ({at} >> 2u)]");
-                let value = format!("{name}[{k}]");
+                let value = self.element_text(var, &Index::Named(k));
                 let lines: Vec<String> = match stride(ty) {
                     VEC4_WORDS => vec![format!("{place} = {};", in_row(ty, &value))],
                     words => (0..words)

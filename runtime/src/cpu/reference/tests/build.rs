@@ -102,6 +102,8 @@ impl Build {
 
     pub(super) fn manifest(&self) -> Manifest {
         Manifest {
+            spill: None,
+            constants: None,
             version: 1,
             doc: String::new(),
             generator: String::new(),
