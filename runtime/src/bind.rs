@@ -13,6 +13,7 @@ use crate::{
     error::{Error, Role},
     field::{describe, unknown_of},
     memory::{Need, zeroed},
+    parallel::*,
     variation::Variation,
 };
 use sim_compiler::{
@@ -88,9 +89,8 @@ impl Launch {
         }
     }
 
-    /// The launch with rows of inputs that the model computed, except for the words from the caller.
-    pub(crate) fn with_inputs(&self, mut rows: Vec<u32>) -> Launch {
-        self.overwrite_given(&mut rows);
+    /// The launch with rows of all inputs.
+    pub(crate) fn with_inputs(&self, rows: Vec<u32>) -> Launch {
         Launch {
             inputs: Arc::new(rows),
             absent: Vec::new(),
@@ -423,6 +423,11 @@ pub(crate) fn input_dims(field: &Field, rows: u32) -> Vec<u32> {
     all
 }
 
+/// Rows of inputs of so many words are written by all threads.
+const MANY_WORDS: usize = 1 << 16;
+/// Rows that a thread writes at a time.
+const BLOCK: usize = 512;
+
 /// Writes what the caller gave for an input to `count` rows of `row` words.
 pub(crate) fn place_input(
     input: &Input,
@@ -443,8 +448,17 @@ pub(crate) fn place_input(
     }
     array.fit(Role::Input, field, &input_dims(field, count))?;
     let words = array.words_for(Role::Input, field)?;
-    for (line, values) in rows.chunks_exact_mut(row).zip(words.chunks_exact(width)) {
-        line[first..first + width].copy_from_slice(values);
+    let place = |rows: &mut [u32], words: &[u32]| {
+        for (line, values) in rows.chunks_exact_mut(row).zip(words.chunks_exact(width)) {
+            line[first..first + width].copy_from_slice(values);
+        }
+    };
+    match rows.len() {
+        0..MANY_WORDS => place(rows, &words),
+        _ => rows
+            .par_chunks_mut(row * BLOCK)
+            .zip(words.par_chunks(width * BLOCK))
+            .for_each(|(rows, words)| place(rows, words)),
     }
     Ok(())
 }

@@ -82,9 +82,11 @@ impl Control<'_> {
 /// What a run keeps of each agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Keep {
-    /// Outputs and step counts.
+    /// Outputs, or else their statistics.
     pub(crate) outputs: bool,
     pub(crate) states: bool,
+    /// Step counts, where outputs are kept. Without them all agents have run all steps.
+    pub(crate) steps: bool,
 }
 
 impl Keep {
@@ -100,10 +102,12 @@ impl Keep {
     pub(crate) const ALL: Keep = Keep {
         outputs: true,
         states: true,
+        steps: true,
     };
     /// Statistics only.
     pub(crate) const NOTHING: Keep = Keep {
         outputs: false,
         states: false,
+        steps: true,
     };
 }

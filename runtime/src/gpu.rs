@@ -35,6 +35,7 @@ mod reduce;
 mod resident;
 mod results;
 mod session;
+mod step_check;
 mod submission;
 
 pub use adapter::{Preload, adapter_details, adapters, auto_adapter, preload};

@@ -75,7 +75,9 @@ impl Need {
         self.keeps_outputs = keep.outputs;
         let (runs, held) = (runs as u64, if keep.outputs { runs as u64 } else { 1 });
         self.each("outputs", held * words(&manifest.outputs));
-        self.each("step counts", held);
+        if keep.steps {
+            self.each("step counts", held);
+        }
         if keep.states {
             self.each("states", runs * words(&manifest.states));
         }
@@ -298,7 +300,15 @@ mod tests {
         let manifest = sim_compiler::compile(MODEL).expect("it compiles").manifest;
         let bytes = |outputs, states, runs| {
             let mut need = Need::new(10);
-            need.results(&manifest, Keep { outputs, states }, runs);
+            need.results(
+                &manifest,
+                Keep {
+                    outputs,
+                    states,
+                    steps: true,
+                },
+                runs,
+            );
             need.bytes()
         };
         assert_eq!(bytes(true, true, 3), 3 * bytes(true, true, 1));

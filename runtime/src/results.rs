@@ -30,7 +30,7 @@ pub(crate) struct RawResults {
     /// By series: what the kernel stores of each sample of the part that was run, the rows of all agents,
     /// worlds or units.
     pub(crate) series: Vec<Vec<u32>>,
-    /// By agent: its step count and flags.
+    /// By agent: its step count and flags; empty if they are not kept, see [`Keep::steps`].
     pub(crate) progress: Vec<u32>,
     /// Replaces `outputs` and `progress`, which are then empty.
     pub(crate) sums: Option<Sums>,
@@ -249,7 +249,11 @@ impl RawResults {
                     zeroed(part.samples(sampling).len() * rows * places.width)
                 })
                 .collect::<Result<_, Error>>()?,
-            progress: zeroed(if keep.outputs { agents as usize } else { 0 })?,
+            progress: zeroed(if keep.outputs && keep.steps {
+                agents as usize
+            } else {
+                0
+            })?,
             saved: is_cut
                 .then(|| Saved::zeros(manifest, launch, part.until))
                 .transpose()?,

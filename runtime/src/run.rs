@@ -10,7 +10,7 @@ use crate::{
     series::{Counts, Series},
     statistics::{Statistics, Sums},
     telemetry::Telemetry,
-    values::{Column, Element, agent_steps, has_stopped, steps, stopped_agents},
+    values::{Column, Element, StepCounts, has_stopped, steps},
 };
 use sim_compiler::{
     kernel::schedule::Decision,
@@ -39,7 +39,7 @@ pub(crate) enum Results {
     /// Of each agent.
     Kept {
         outputs: Vec<Column>,
-        progress: Vec<u32>,
+        steps: StepCounts,
     },
     /// Of all agents together, if outputs are not kept.
     Summed(Sums),
@@ -194,12 +194,12 @@ impl Run {
             Some(sums) => Results::Summed(sums),
             None => {
                 let outputs = columns(&manifest.outputs, raw.outputs);
-                let progress = raw.progress;
+                let steps = StepCounts::new(raw.progress, agents, report.steps);
                 match keep_outputs {
-                    true => Results::Kept { outputs, progress },
+                    true => Results::Kept { outputs, steps },
                     false => {
                         let started = Stopwatch::start();
-                        let sums = Sums::of(&outputs, &progress);
+                        let sums = Sums::of(&outputs, &steps);
                         report.statistics_seconds = started.seconds();
                         Results::Summed(sums)
                     }
@@ -280,7 +280,7 @@ impl Run {
     /// Takes the run apart, without copying values.
     pub fn into_parts(self) -> Parts {
         let (outputs, progress, statistics) = match self.results {
-            Results::Kept { outputs, progress } => (outputs, progress, None),
+            Results::Kept { outputs, steps } => (outputs, steps.into_words(), None),
             Results::Summed(sums) => (Vec::new(), Vec::new(), Some(sums.outputs)),
         };
         Parts {
@@ -414,8 +414,8 @@ impl Run {
     /// # Errors
     /// [`Error::OutputsNotKept`] if only statistics are kept.
     pub fn steps(&self) -> Result<impl ExactSizeIterator<Item = u32>, Error> {
-        let progress = self.progress("the number of its steps")?;
-        Ok(progress.iter().copied().map(steps))
+        let counts = self.step_counts("the number of its steps")?;
+        Ok(counts.words().map(steps))
     }
 
     /// Whether each agent executed `stop`.
@@ -423,14 +423,14 @@ impl Run {
     /// # Errors
     /// [`Error::OutputsNotKept`] if only statistics are kept.
     pub fn stopped(&self) -> Result<impl ExactSizeIterator<Item = bool>, Error> {
-        let progress = self.progress("whether it stopped")?;
-        Ok(progress.iter().copied().map(has_stopped))
+        let counts = self.step_counts("whether it stopped")?;
+        Ok(counts.words().map(has_stopped))
     }
 
     /// The sum of the steps of all agents.
     pub fn agent_steps(&self) -> u64 {
         match &self.results {
-            Results::Kept { progress, .. } => agent_steps(progress.iter().copied()),
+            Results::Kept { steps, .. } => steps.agent_steps(),
             Results::Summed(sums) => sums.agent_steps,
         }
     }
@@ -438,7 +438,7 @@ impl Run {
     /// The number of agents that executed `stop`.
     pub fn stopped_agents(&self) -> u64 {
         match &self.results {
-            Results::Kept { progress, .. } => stopped_agents(progress.iter().copied()),
+            Results::Kept { steps, .. } => steps.stopped(),
             Results::Summed(sums) => sums.stopped,
         }
     }
@@ -456,9 +456,9 @@ impl Run {
         at.ok_or_else(|| unknown(Role::Output, name, all))
     }
 
-    fn progress(&self, what: &str) -> Result<&[u32], Error> {
+    fn step_counts(&self, what: &str) -> Result<&StepCounts, Error> {
         match &self.results {
-            Results::Kept { progress, .. } => Ok(progress),
+            Results::Kept { steps, .. } => Ok(steps),
             Results::Summed(_) => Err(not_kept(what.to_owned())),
         }
     }

@@ -117,6 +117,10 @@ impl Simulation {
     }
 
     fn of(artifact: Arc<Artifact>, visible: Option<Manifest>) -> Simulation {
+        let keep = Keep {
+            steps: artifact.program.can_stop(),
+            ..Keep::ALL
+        };
         Simulation {
             artifact,
             visible,
@@ -124,7 +128,7 @@ impl Simulation {
             settings: Settings::default(),
             options: BackendOptions::default(),
             instruction_set: None,
-            keep: Keep::ALL,
+            keep,
             exclusive: Exclusive::default(),
             reusable: Mutex::default(),
             input_cache: InputCache::default(),

@@ -21,7 +21,7 @@ pub(crate) use stream::{Part, Stream, bytes as stream_bytes};
 pub use tallies::Tallies;
 
 use crate::parallel::{self, *};
-use crate::values::{Column, Values, agent_steps, stopped_agents};
+use crate::values::{Column, StepCounts, Values};
 use select::{QUANTILES, QUARTILES, Selection, is_nan, key, position, value};
 use shared::{SHARED, select_shared};
 use sim_compiler::manifest::{Field, Scalar};
@@ -99,11 +99,11 @@ pub(crate) struct Sums {
 
 impl Sums {
     /// Computes the statistics of columns in memory.
-    pub(crate) fn of(outputs: &[Column], progress: &[u32]) -> Sums {
+    pub(crate) fn of(outputs: &[Column], steps: &StepCounts) -> Sums {
         Sums {
             outputs: outputs.par_iter().map(Column::statistics).collect(),
-            agent_steps: agent_steps(progress.iter().copied()),
-            stopped: stopped_agents(progress.iter().copied()),
+            agent_steps: steps.agent_steps(),
+            stopped: steps.stopped(),
         }
     }
 }

@@ -256,6 +256,64 @@ pub(crate) fn has_stopped(word: u32) -> bool {
     word & STOPPED != 0
 }
 
+/// How many steps each agent has run.
+#[derive(Clone, Debug)]
+pub(crate) enum StepCounts {
+    /// The progress words of all agents.
+    Each(Vec<u32>),
+    /// All agents have the same word.
+    Same { agents: u32, word: u32 },
+}
+
+impl StepCounts {
+    /// The words of all agents, or if there are none, so many agents that have run so many steps.
+    pub(crate) fn new(words: Vec<u32>, agents: u32, steps: u32) -> StepCounts {
+        match words.is_empty() {
+            true => StepCounts::Same {
+                agents,
+                word: steps,
+            },
+            false => StepCounts::Each(words),
+        }
+    }
+
+    /// The word of each agent.
+    pub(crate) fn words(&self) -> impl ExactSizeIterator<Item = u32> + '_ {
+        let count = match self {
+            StepCounts::Each(words) => words.len(),
+            StepCounts::Same { agents, .. } => *agents as usize,
+        };
+        (0..count).map(move |agent| match self {
+            StepCounts::Each(words) => words[agent],
+            StepCounts::Same { word, .. } => *word,
+        })
+    }
+
+    /// The same, as a column.
+    pub(crate) fn into_words(self) -> Vec<u32> {
+        match self {
+            StepCounts::Each(words) => words,
+            StepCounts::Same { agents, word } => vec![word; agents as usize],
+        }
+    }
+
+    /// The sum of the steps.
+    pub(crate) fn agent_steps(&self) -> u64 {
+        match self {
+            StepCounts::Each(words) => agent_steps(words.iter().copied()),
+            StepCounts::Same { agents, word } => u64::from(*agents) * u64::from(steps(*word)),
+        }
+    }
+
+    /// The number of agents that stopped.
+    pub(crate) fn stopped(&self) -> u64 {
+        match self {
+            StepCounts::Each(words) => stopped_agents(words.iter().copied()),
+            StepCounts::Same { .. } => 0,
+        }
+    }
+}
+
 /// The sum of the steps in progress words.
 pub(crate) fn agent_steps(progress: impl Iterator<Item = u32>) -> u64 {
     progress.map(|word| u64::from(steps(word))).sum()

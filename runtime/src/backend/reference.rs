@@ -154,7 +154,9 @@ fn results(
     if let Some(states) = &mut raw.world_states {
         gather_all(&rows.states, &agents.world.states, words, states);
     }
-    raw.progress = agents.progress;
+    if keep.steps {
+        raw.progress = agents.progress;
+    }
     Ok(raw)
 }
 
@@ -210,6 +212,7 @@ pub(crate) fn with_all_inputs(artifact: &Artifact, launch: &Launch) -> Result<La
             agents.input_default(interpreter, number);
         }
     })?;
+    launch.overwrite_given(&mut agents.inputs);
     Ok(launch.with_inputs(agents.inputs))
 }
 

@@ -324,7 +324,10 @@ pub(crate) fn with_all_inputs<L: Lane>(
     launch: &Launch,
 ) -> Result<Launch, Error> {
     let stride = artifact.manifest.input_words as usize;
-    let mut inputs = zeroed(launch.agents as usize * stride)?;
+    let mut inputs = match launch.inputs.is_empty() {
+        true => zeroed(launch.agents as usize * stride)?,
+        false => launch.inputs.to_vec(),
+    };
     let part = Part::whole(launch.steps);
     with_job(program, artifact, launch, (part, 1), |job| {
         // Defaults of inputs are short: no need to cancel them.

@@ -22,6 +22,7 @@ use super::{
     kernel::Kernel,
     reduce::Reduction,
     results::Fault,
+    step_check::StepCheck,
     submission::{RUNNING, Submitted},
 };
 use crate::{
@@ -301,7 +302,7 @@ impl<'a> BatchRun<'a> {
         if buffers.shape.is_cut {
             return self.take_cut(submission, words);
         }
-        let (layout, keep) = (&buffers.layout, buffers.shape.keep);
+        let (layout, keep) = (&buffers.read, buffers.shape.keep);
         let words_back = (layout.bytes_back(keep) / WORD_BYTES) as usize;
         let (groups, _) = buffers.sharing(jobs.len());
         let (results, mut words) = words.split_at(words_back * groups);
@@ -326,6 +327,9 @@ impl<'a> BatchRun<'a> {
                 .read(&mut words)
                 .map_err(|fault| self.error(fault, job))?;
             self.raw(job).sums = Some(sums);
+        }
+        for (_, job) in buffers.checks(groups).zip(jobs) {
+            StepCheck::read(&mut words).map_err(|fault| self.error(fault, job))?;
         }
         Ok(())
     }

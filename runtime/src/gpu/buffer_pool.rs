@@ -6,6 +6,7 @@ use super::{
     device::OpenDevice,
     kernel::Kernel,
     reduce::Reducer,
+    step_check::StepChecker,
 };
 use crate::{bind::Launch, error::Error};
 use sim_compiler::{manifest::Manifest, value::WORD_BYTES};
@@ -20,6 +21,8 @@ pub(super) struct BufferPool {
     tables: Vec<(wgpu::Buffer, Arc<[u32]>)>,
     /// Compiled for the first run that needs it.
     reducer: Option<Arc<Reducer>>,
+    /// Likewise.
+    step_checker: Option<Arc<StepChecker>>,
 }
 
 impl BufferPool {
@@ -30,6 +33,7 @@ impl BufferPool {
             idle: Vec::new(),
             tables: Vec::new(),
             reducer: None,
+            step_checker: None,
         }
     }
 
@@ -79,13 +83,14 @@ impl BufferPool {
         kernel: &Kernel,
         manifest: &Manifest,
         shape: Shape,
+        checker: Option<Arc<StepChecker>>,
     ) -> Result<BufferSet, Error> {
         if let Some(at) = self.idle.iter().position(|known| known.fits(shape)) {
             return Ok(self.idle.swap_remove(at));
         }
         self.idle.clear();
         let tables = self.tables.iter().map(|(buffer, _)| buffer);
-        BufferSet::create(open, kernel, manifest, shape, tables)
+        BufferSet::create(open, kernel, manifest, shape, tables, checker)
     }
 
     /// Puts buffers back.
@@ -103,5 +108,17 @@ impl BufferPool {
             None => Arc::new(Reducer::create(open)?),
         };
         Ok(Arc::clone(self.reducer.insert(reducer)))
+    }
+
+    /// The kernels of the check of step counts.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub(super) fn step_checker(&mut self, open: &OpenDevice) -> Result<Arc<StepChecker>, Error> {
+        let checker = match self.step_checker.take() {
+            Some(known) => known,
+            None => Arc::new(StepChecker::create(open)?),
+        };
+        Ok(Arc::clone(self.step_checker.insert(checker)))
     }
 }

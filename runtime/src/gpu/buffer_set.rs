@@ -12,6 +12,7 @@ use super::{
     reduce,
     resident::{Resident, chunks_differ},
     results::{Layout, POISON, Point},
+    step_check::{StepCheck, StepChecker},
     submission::Staging,
 };
 use crate::{control::Keep, cut::Saved, error::Error};
@@ -47,6 +48,8 @@ pub(crate) struct Shape {
     pub(crate) shares_inputs: bool,
     /// Whether what a cut run needs to go on is read back, instead of results.
     pub(crate) is_cut: bool,
+    /// Whether the device checks step counts, so that they are not read back.
+    pub(crate) checks: bool,
 }
 
 /// The size and number of uniform blocks.
@@ -138,6 +141,8 @@ pub(crate) struct RunBuffers {
     main: wgpu::BindGroup,
     /// Of the entry point that fills the step table.
     prepare: Option<wgpu::BindGroup>,
+    /// The check of step counts, if the device does it.
+    check: Option<StepCheck>,
 }
 
 impl RunBuffers {
@@ -152,6 +157,8 @@ pub(crate) struct BufferSet {
     pub(crate) shape: Shape,
     /// The layout of each run's results.
     pub(crate) layout: Layout,
+    /// The same of what is read back of them.
+    pub(crate) read: Layout,
     pub(crate) blocks: UniformBlocks,
     pub(crate) staging: Staging,
     pub(crate) runs: Vec<RunBuffers>,
@@ -175,11 +182,19 @@ impl BufferSet {
         manifest: &Manifest,
         shape: Shape,
         tables: impl Iterator<Item = &'a wgpu::Buffer>,
+        checker: Option<Arc<StepChecker>>,
     ) -> Result<BufferSet, Error> {
         let points = shape.points as u32;
         let layout = Layout::of_points(manifest, points, shape.agents, shape.members, shape.steps);
         let blocks = UniformBlocks::new(open, kernel, manifest);
-        let mut bytes_back = layout.bytes_back(shape.keep);
+        let read = match shape.checks {
+            true => layout.without_progress(),
+            false => layout,
+        };
+        let mut bytes_back = read.bytes_back(shape.keep);
+        if shape.checks {
+            bytes_back += StepCheck::BYTES;
+        }
         if !shape.keep.outputs {
             bytes_back += reduce::report_bytes(&manifest.outputs);
         }
@@ -199,6 +214,7 @@ impl BufferSet {
         let mut set = BufferSet {
             shape,
             layout,
+            read,
             blocks,
             uniforms: Written::new(uniforms),
             points: points.transpose()?.map(Written::new),
@@ -226,7 +242,8 @@ impl BufferSet {
         let points = kernel.points.zip(set.points.as_ref());
         shared.extend(points.map(|(binding, it)| entry(binding, &it.buffer)));
         for run in 0..shape.runs {
-            set.runs.push(set.run(open, kernel, &shared, run)?);
+            set.runs
+                .push(set.run(open, kernel, &shared, checker.as_ref(), run)?);
         }
         Ok(set)
     }
@@ -237,6 +254,7 @@ impl BufferSet {
         open: &OpenDevice,
         kernel: &Kernel,
         shared: &[wgpu::BindGroupEntry<'_>],
+        checker: Option<&Arc<StepChecker>>,
         run: usize,
     ) -> Result<RunBuffers, Error> {
         let usage = wgpu::BufferUsages::STORAGE
@@ -280,7 +298,9 @@ impl BufferSet {
         let mut buffers = shared.to_vec();
         buffers.extend(inputs.map(|it| entry(binding::INPUTS, &it.buffer)));
         buffers.extend(self.layout.entries(&results));
-        let own = (per_step.iter().chain(&scratch))
+        let own = per_step
+            .iter()
+            .chain(&scratch)
             .chain(&spill)
             .chain(&kernel.constants);
         buffers.extend(own.map(|(binding, it)| entry(*binding, it)));
@@ -288,7 +308,13 @@ impl BufferSet {
             .prepare
             .as_ref()
             .map(|(it, _)| it.bind(open, &buffers));
+        let check = checker.map(|checker| {
+            let progress = self.layout.entries(&results);
+            let progress = progress.filter(|it| it.binding == binding::PROGRESS);
+            StepCheck::create(open, checker, progress, self.shape.agents)
+        });
         Ok(RunBuffers {
+            check: check.transpose()?,
             // All stages have the same bindings.
             main: kernel.stages[0].entry_point.bind(open, &buffers)?,
             prepare: prepare.transpose()?,
@@ -307,6 +333,23 @@ impl BufferSet {
             && self.shape.keep == shape.keep
             && self.shape.shares_inputs == shape.shares_inputs
             && self.shape.is_cut == shape.is_cut
+            && self.shape.checks == shape.checks
+    }
+
+    /// What is read back of the first `runs` runs: buffers and their bytes.
+    pub(crate) fn copies(&self, runs: usize) -> Vec<(&wgpu::Buffer, Range<u64>)> {
+        let ranges = self.layout.ranges_back(self.shape.keep, self.shape.checks);
+        let runs = self.runs[..runs].iter();
+        let ranges = ranges.iter().filter(|bytes| !bytes.is_empty());
+        runs.flat_map(|run| ranges.clone().map(|bytes| (&run.results, bytes.clone())))
+            .collect()
+    }
+
+    /// The checks of step counts of the first `runs` runs; none if the host does them.
+    pub(crate) fn checks(&self, runs: usize) -> impl Iterator<Item = &StepCheck> {
+        self.runs[..runs]
+            .iter()
+            .filter_map(|run| run.check.as_ref())
     }
 
     /// The buffers of a job of the submission, by its place, and which of its `jobs` runs it is there.

@@ -5,6 +5,7 @@ use crate::{batch::Batch, bind::Launch, error::Error};
 use std::sync::Arc;
 
 /// One chunk of one run.
+#[derive(Clone)]
 pub(crate) struct Job {
     /// The number of the run.
     pub(crate) run: usize,

@@ -20,6 +20,7 @@ use sim_compiler::{
     manifest::{CUT_SHORT, Field, Manifest, STOPPED},
     value::WORD_BYTES,
 };
+use std::ops::Range;
 
 /// Bytes of the header: two timestamps of 64 bits.
 pub(crate) const HEADER_BYTES: u64 = 16;
@@ -118,6 +119,37 @@ impl Layout {
             (false, false) if self.worlds.words > 0 => self.worlds.end,
             (false, false) => HEADER_BYTES,
         }
+    }
+
+    /// The same without step counts: what follows them lies where they are.
+    pub(crate) fn without_progress(&self) -> Layout {
+        let gap = self.outputs.start - self.progress.start;
+        let moved = |part: Part| Part {
+            start: part.start - gap,
+            end: part.end - gap,
+            ..part
+        };
+        Layout {
+            progress: Part {
+                words: 0,
+                end: self.progress.start,
+                ..self.progress
+            },
+            outputs: moved(self.outputs),
+            states: moved(self.states),
+            ..*self
+        }
+    }
+
+    /// The bytes that are read back, one range after the other, of which the second may be empty; without
+    /// those of step counts if the device `checks` these.
+    pub(crate) fn ranges_back(&self, keep: Keep, checks: bool) -> Vec<Range<u64>> {
+        let end = self.bytes_back(keep);
+        let steps = match checks {
+            true => self.progress.start..self.outputs.start,
+            false => end..end,
+        };
+        vec![0..steps.start, steps.end..end]
     }
 
     /// The parts that are not empty.
@@ -256,10 +288,14 @@ impl Layout {
             let start = (part.start / WORD_BYTES) as usize;
             &words[start..][..part.words as usize * stride][point.first(count)..]
         };
-        let progress = &mut to.progress[first..first + count];
-        readback::copy(&words_of(self.progress)[..count], progress);
-        if let Some(fault) = fault(progress, part.until) {
-            return Err(fault);
+        if self.progress.words > 0 {
+            let progress = &words_of(self.progress)[..count];
+            if let Some(fault) = fault(progress, part.until) {
+                return Err(fault);
+            }
+            if !to.progress.is_empty() {
+                readback::copy(progress, &mut to.progress[first..first + count]);
+            }
         }
         let take = |part: Part, fields: &[Field], rows: &mut [&mut [u32]]| {
             for (field, rows) in fields.iter().zip(rows) {

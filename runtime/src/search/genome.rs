@@ -43,6 +43,21 @@ impl Part {
         self.first..self.first + self.width()
     }
 
+    /// See [`Layout::confine`].
+    fn confine(&self, genes: &mut [f64]) {
+        let rounded = |value: f64| match self.field.scalar {
+            Scalar::F64 => value,
+            _ => f64::from(value as f32),
+        };
+        let [low, high] = match self.within {
+            Some(ends) => ends.map(rounded),
+            None => [f64::NEG_INFINITY, f64::INFINITY],
+        };
+        for gene in genes {
+            *gene = rounded(*gene).clamp(low, high);
+        }
+    }
+
     /// A value for a launch that is replaced.
     pub(super) fn zeros(&self, agents: u32) -> Array {
         let mut shape = vec![agents];
@@ -151,22 +166,15 @@ impl Layout {
 
     /// Rounds genes to what their inputs hold, and moves them into the ranges that they are kept in.
     pub(super) fn confine(&self, genomes: &mut [f64]) {
-        for part in &self.parts {
-            let rounded = |value: f64| match part.field.scalar {
-                Scalar::F64 => value,
-                _ => f64::from(value as f32),
-            };
-            let range = part.within.map(|ends| ends.map(rounded));
-            if range.is_none() && part.field.scalar == Scalar::F64 {
-                continue;
-            }
-            let [low, high] = range.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
-            genomes.par_chunks_exact_mut(self.genes).for_each(|genome| {
-                for gene in &mut genome[part.genes()] {
-                    *gene = rounded(*gene).clamp(low, high);
-                }
-            });
+        let is_free = |part: &Part| part.within.is_none() && part.field.scalar == Scalar::F64;
+        if self.parts.iter().all(is_free) {
+            return;
         }
+        genomes.par_chunks_exact_mut(self.genes).for_each(|genome| {
+            for part in &self.parts {
+                part.confine(&mut genome[part.genes()]);
+            }
+        });
     }
 }
 

@@ -14,7 +14,7 @@ use crate::{
     array::Array,
     backend::Backend,
     bind::all_inputs,
-    control::{Control, Keep},
+    control::Control,
     error::{Error, Role},
     field::unknown_of,
     parallel::*,
@@ -221,10 +221,7 @@ impl Simulation {
     fn with_artifact(&self, artifact: Artifact) -> Simulation {
         let mut simulation = Simulation::from_artifact(artifact);
         simulation.set_as(self);
-        simulation.keep = Keep {
-            outputs: true,
-            states: false,
-        };
+        simulation.keep.states = false;
         simulation
     }
 

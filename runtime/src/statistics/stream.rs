@@ -183,7 +183,7 @@ fn bytes_with(fields: &[Field], threads: usize, digit: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::values::Column;
+    use crate::values::{Column, StepCounts};
 
     fn field(scalar: Scalar, word: u32, words: u32) -> Field {
         Field {
@@ -245,7 +245,10 @@ mod tests {
             let kept: Vec<Column> = (fields.iter().zip(&columns))
                 .map(|(field, words)| Column::new(field, 1000, words.clone()))
                 .collect();
-            let (found, kept) = (stream.sums(), Sums::of(&kept, &progress));
+            let (found, kept) = (
+                stream.sums(),
+                Sums::of(&kept, &StepCounts::Each(progress.clone())),
+            );
             assert_eq!(found.outputs, kept.outputs, "{threads} threads");
             assert_eq!(found.agent_steps, kept.agent_steps);
         }

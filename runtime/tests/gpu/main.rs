@@ -11,6 +11,7 @@ mod points;
 mod reduced;
 mod runs;
 mod series;
+mod step_counts;
 mod telemetry;
 mod walk;
 mod worlds;

@@ -2,7 +2,7 @@
 
 use sim_compiler::{
     artifact::Artifact,
-    ir::Program,
+    ir::{Phase, Program, Stmt},
     manifest::{
         Counter, Data, Field, Input, Manifest, Param, Requirement, Scalar, Source, VERSION,
     },
@@ -107,7 +107,11 @@ pub fn artifact(inner_iterations: Option<u64>) -> Artifact {
     Artifact {
         kernels: Vec::new(),
         manifest: manifest(inner_iterations),
-        program: Program::default(),
+        // The kernel's agents stop.
+        program: Program {
+            phases: vec![Phase::from(vec![Stmt::Stop])],
+            ..Program::default()
+        },
         own_kernel: Some(KERNEL.to_owned()),
         options: sim_compiler::Options::default(),
         lowered: Program::default(),

@@ -393,7 +393,7 @@ pub fn run<L: Lane>(
     )
 }
 
-/// Computes the absent inputs and writes them to rows of `input_words` words.
+/// Computes the absent inputs and writes them to rows of `input_words` words, which have those that are given.
 ///
 /// # Errors
 /// If the run was cancelled.
@@ -409,7 +409,8 @@ pub fn fill_inputs<L: Lane>(
             group.begin(job.first + (block * LANES) as u32, rows.len() / stride);
             for &number in job.absent {
                 group.default_input(number)?;
-                for stored in &job.program.defaults[number].inputs {
+                let computed = &job.program.defaults[number].inputs;
+                for stored in computed.iter().filter(|it| !job.given[it.word as usize]) {
                     group.store(stored, &mut rows[stored.word as usize..], stride);
                 }
             }

@@ -13,6 +13,7 @@ use crate::{
         jobs::Job,
         reduce::{Reduction, Source},
         results::{HEADER_BYTES, Layout},
+        step_check::StepCheck,
         submission::Commands,
     },
     results::RawResults,
@@ -24,6 +25,9 @@ use std::{iter, sync::Arc, time::Duration};
 const SHARED_TIME: Duration = Duration::from_millis(50);
 /// Most bytes of inputs and results of runs that share a submission.
 const SHARED_BYTES: u64 = 64 << 20;
+/// Step counts of so many bytes are checked on the device if they are not wanted: reading them back takes
+/// longer than two dispatches.
+const CHECKED_BYTES: u64 = 1 << 20;
 
 /// How many runs like this one can share dispatches of at most so many agents, if the kernel can: as many as
 /// have results that the host takes at once.
@@ -69,9 +73,9 @@ impl BatchRun<'_> {
         while jobs.len() < runs
             && let Some(job) = self.jobs.next(agents)
         {
-            self.start_run(&job, keep)?;
             jobs.push(job);
         }
+        let started = jobs.clone();
         let open = self.resources.open;
         buffers.upload(open, &jobs)?;
         if let Some(from) = self.batch.part.from {
@@ -80,6 +84,10 @@ impl BatchRun<'_> {
             }
         }
         self.submit(buffers, jobs, self.batch.part.steps().start)?;
+        // While the device computes.
+        for job in &started {
+            self.start_run(job, keep)?;
+        }
         Ok(true)
     }
 
@@ -116,7 +124,11 @@ impl BatchRun<'_> {
             let runs = self.runs_together(agents).min(most_runs);
             let shape = self.shape(runs, agents);
             let kernel = &*self.resources.kernel;
-            match (self.resources.pool).acquire(open, kernel, manifest, shape) {
+            let checker = match shape.checks {
+                true => Some(self.resources.pool.step_checker(open)?),
+                false => None,
+            };
+            match (self.resources.pool).acquire(open, kernel, manifest, shape, checker) {
                 Err(Error::GpuMemory { .. }) if !is_only => return Ok(None),
                 Err(Error::GpuMemory { .. }) if runs > 1 => most_runs = runs / 2,
                 Err(Error::GpuMemory { .. }) if agents > SMALLEST_CHUNK => {
@@ -137,6 +149,10 @@ impl BatchRun<'_> {
         let is_whole = agents == launch.agents;
         let has_table = self.resources.kernel.prepare.is_some();
         let is_cut = self.batch.part.is_cut(launch.steps);
+        let keep = Keep {
+            outputs: !(self.resources.reduces && is_whole),
+            ..self.batch.keep
+        };
         Shape {
             runs,
             points,
@@ -148,14 +164,18 @@ impl BatchRun<'_> {
             },
             keep: match is_cut {
                 true => Keep::ALL,
-                false => Keep {
-                    outputs: !(self.resources.reduces && is_whole),
-                    states: self.batch.keep.states,
-                },
+                false => keep,
             },
+            checks: !is_cut && self.checks_steps(keep, points, agents),
             shares_inputs: is_whole && self.batch.same_inputs,
             is_cut,
         }
+    }
+
+    /// Whether the device checks step counts that nobody wants of each agent, instead of the host.
+    fn checks_steps(&self, keep: Keep, points: usize, agents: u32) -> bool {
+        let bytes = u64::from(agents) * WORD_BYTES;
+        keep.outputs && !keep.steps && points == 1 && bytes >= CHECKED_BYTES
     }
 
     /// How many of the runs that are left should share a submission, if a chunk has `agents` agents.
@@ -179,7 +199,10 @@ impl BatchRun<'_> {
         let bytes = Layout::new(manifest, agents, launch.members, launch.steps)
             .bytes_back(self.batch.keep.with_outputs())
             + u64::from(agents) * u64::from(manifest.input_words) * WORD_BYTES
-            + (self.resources.kernel).spill_bytes(open, agents, launch.members);
+            + self
+                .resources
+                .kernel
+                .spill_bytes(open, agents, launch.members);
         let by_memory = SHARED_BYTES / bytes.max(1);
         let by_uniforms = UniformBlocks::new(open, &*self.resources.kernel, manifest).count;
         // At most half of the runs, so that the other half can be in flight meanwhile.
@@ -226,23 +249,31 @@ impl BatchRun<'_> {
         let main: Vec<_> = (iter::repeat_n(steps_of_jobs, repeats as usize).flatten()).collect();
         let dispatches = (main.len() / groups) as u64;
         open.meter(|telemetry| telemetry.dispatches += main.len() as u64);
-        let bytes_back = match is_last {
-            true => buffers.layout.bytes_back(buffers.shape.keep),
-            false => HEADER_BYTES,
-        };
-        let results = match is_last && buffers.shape.is_cut {
-            true => self.copies_of_cut(&buffers, &jobs),
-            false => (buffers.runs[..groups].iter())
-                .map(|run| (&run.results, 0..bytes_back))
+        let results = match (is_last, buffers.shape.is_cut) {
+            (true, true) => self.copies_of_cut(&buffers, &jobs),
+            (true, false) => buffers.copies(groups),
+            (false, _) => (buffers.runs[..groups].iter())
+                .map(|run| (&run.results, 0..HEADER_BYTES))
                 .collect(),
         };
+        let checks: Vec<&StepCheck> = match is_last {
+            true => buffers.checks(groups).collect(),
+            false => Vec::new(),
+        };
+        for (check, job) in checks.iter().zip(&jobs) {
+            check.begin(open, job.chunk.count, part.until)?;
+        }
         let reports = reductions
             .iter()
             .map(|it| (&it.report, 0..it.report.size()));
         let commands = Commands {
             dispatches: tables.into_iter().flatten().chain(main).collect(),
-            untimed: reductions.iter().flat_map(Reduction::dispatches).collect(),
-            copies: results.into_iter().chain(reports).collect(),
+            untimed: (reductions.iter().flat_map(Reduction::dispatches))
+                .chain(checks.iter().flat_map(|check| check.dispatches()))
+                .collect(),
+            copies: (results.into_iter().chain(reports))
+                .chain(checks.iter().map(|it| (&it.report, 0..StepCheck::BYTES)))
+                .collect(),
             timed,
         };
         let submitted = buffers.staging.submit(open, &commands)?;
