@@ -52,6 +52,24 @@ pub(crate) struct Shape {
     pub(crate) checks: bool,
 }
 
+impl Shape {
+    /// Bytes that are read back of each run, of which results have this layout.
+    fn bytes_back(&self, read: &Layout, kernel: &Kernel, manifest: &Manifest) -> u64 {
+        let mut bytes = read.bytes_back(self.keep);
+        if self.checks {
+            bytes += StepCheck::BYTES;
+        }
+        if !self.keep.outputs {
+            bytes += reduce::report_bytes(&manifest.outputs);
+        }
+        if self.is_cut {
+            let scratch = kernel.scratch.as_ref();
+            bytes += scratch.map_or(0, |it| it.bytes(self.agents, self.members));
+        }
+        bytes
+    }
+}
+
 /// The size and number of uniform blocks.
 #[derive(Clone, Copy)]
 pub(crate) struct UniformBlocks {
@@ -191,17 +209,7 @@ impl BufferSet {
             true => layout.without_progress(),
             false => layout,
         };
-        let mut bytes_back = read.bytes_back(shape.keep);
-        if shape.checks {
-            bytes_back += StepCheck::BYTES;
-        }
-        if !shape.keep.outputs {
-            bytes_back += reduce::report_bytes(&manifest.outputs);
-        }
-        if shape.is_cut {
-            let scratch = kernel.scratch.as_ref();
-            bytes_back += scratch.map_or(0, |it| it.bytes(shape.agents, shape.members));
-        }
+        let bytes_back = shape.bytes_back(&read, kernel, manifest);
         let inputs = Inputs::create(open, manifest, &shape)?;
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
         let block_bytes = u64::from(manifest.uniform_words) * WORD_BYTES;
@@ -282,18 +290,7 @@ impl BufferSet {
                 Ok((scratch.binding, buffer))
             })
             .transpose()?;
-        let spill = (kernel.spill)
-            .map(|spill| {
-                let bytes = kernel.spill_bytes(open, self.shape.agents, self.shape.members);
-                let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
-                let buffer = open.buffer("allocating arrays of agents", bytes, usage)?;
-                if cfg!(debug_assertions) {
-                    let poison = vec![POISON; spill.words as usize];
-                    open.write("poisoning arrays", &buffer, 0, &poison)?;
-                }
-                Ok((spill.binding, buffer))
-            })
-            .transpose()?;
+        let spill = self.spill(open, kernel)?;
         let inputs = self.inputs.get(run % self.inputs.len().max(1));
         let mut buffers = shared.to_vec();
         buffers.extend(inputs.map(|it| entry(binding::INPUTS, &it.buffer)));
@@ -321,6 +318,26 @@ impl BufferSet {
             scratch: scratch.map(|(_, buffer)| buffer),
             results,
         })
+    }
+
+    /// Allocates the buffer for arrays that do not fit the memory of an invocation, with its binding. In debug
+    /// builds its beginning is filled with [`POISON`].
+    fn spill(
+        &self,
+        open: &OpenDevice,
+        kernel: &Kernel,
+    ) -> Result<Option<(u32, wgpu::Buffer)>, Error> {
+        let Some(spill) = kernel.spill else {
+            return Ok(None);
+        };
+        let bytes = kernel.spill_bytes(open, self.shape.agents, self.shape.members);
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
+        let buffer = open.buffer("allocating arrays of agents", bytes, usage)?;
+        if cfg!(debug_assertions) {
+            let poison = vec![POISON; spill.words as usize];
+            open.write("poisoning arrays", &buffer, 0, &poison)?;
+        }
+        Ok(Some((spill.binding, buffer)))
     }
 
     /// Whether a submission of this shape can use the buffers.
@@ -378,6 +395,25 @@ impl BufferSet {
             Some(_) => (1, jobs),
             None => (jobs, 1),
         }
+    }
+
+    /// Begins the checks that all agents of some jobs have run so many steps.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub(crate) fn begin_checks(
+        &self,
+        open: &OpenDevice,
+        jobs: &[Job],
+        steps: u32,
+    ) -> Result<Vec<&StepCheck>, Error> {
+        let (runs, _) = self.sharing(jobs.len());
+        let checks = self.checks(runs).zip(jobs);
+        let begun = checks.map(|(check, job)| {
+            check.begin(open, job.chunk.count, steps)?;
+            Ok(check)
+        });
+        begun.collect()
     }
 
     /// Uploads the inputs of the jobs of the submission, and those of their worlds. In debug builds, also

@@ -10,7 +10,7 @@ use super::{
 use crate::{clock::Stopwatch, error::Error};
 use sim_compiler::{
     kernel::schedule::{self, Decision, Grid, Obstacle, Schedule, Scratch, Tuning, When},
-    manifest::{Manifest, Spill, StepTable},
+    manifest::{ConstantTables, Manifest, Spill, StepTable},
     value::WORD_BYTES,
 };
 use std::ops::Range;
@@ -151,11 +151,7 @@ impl Kernel {
         shared.extend(manifest.data.iter().map(|table| (table.binding, READ)));
         let mut bindings = shared.clone();
         bindings.extend(of_agents(manifest));
-        bindings.extend(text.step_table.map(|table| (table.binding, READ)));
-        bindings.extend(text.scratch.map(|scratch| (scratch.binding, WRITE)));
-        bindings.extend(text.points.map(|binding| (binding, READ)));
-        bindings.extend(text.spill.map(|spill| (spill.binding, WRITE)));
-        bindings.extend(text.constants.as_ref().map(|it| (it.binding, READ)));
+        bindings.extend(of_kernel(&text));
         check_limits(open, manifest, &text, &bindings)?;
         let started = Stopwatch::start();
         let module = open.guarded(Task::new("validating the kernel"), || {
@@ -192,13 +188,6 @@ impl Kernel {
         });
         let prepare = prepare.transpose()?;
         open.meter(|telemetry| telemetry.pipeline_seconds = started.seconds());
-        let constants = text.constants.map(|it| {
-            let bytes = it.words.len() as u64 * WORD_BYTES;
-            let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
-            let buffer = open.buffer("allocating the constants", bytes, usage)?;
-            open.upload("uploading the constants", &buffer, 0, &it.words)?;
-            Ok((it.binding, buffer))
-        });
         let cuts_loops = open.adapter.kind.cuts_long_loops();
         let steps_per_dispatch = match per_step {
             true => Some(1),
@@ -212,7 +201,7 @@ impl Kernel {
             stages,
             scratch: text.scratch,
             spill: text.spill,
-            constants: constants.transpose()?,
+            constants: text.constants.map(|it| upload(open, &it)).transpose()?,
             points: text.points,
             prepare,
         })
@@ -251,11 +240,54 @@ fn of_agents(manifest: &Manifest) -> impl Iterator<Item = Binding> {
     present.map(|(_, binding)| binding)
 }
 
+/// The bindings of what a kernel has beside.
+fn of_kernel(text: &schedule::Kernel) -> impl Iterator<Item = Binding> {
+    let all = [
+        text.step_table.map(|table| (table.binding, READ)),
+        text.scratch.map(|scratch| (scratch.binding, WRITE)),
+        text.points.map(|binding| (binding, READ)),
+        text.spill.map(|spill| (spill.binding, WRITE)),
+        text.constants.as_ref().map(|it| (it.binding, READ)),
+    ];
+    all.into_iter().flatten()
+}
+
+/// Uploads arrays of constants; the buffer, with its binding.
+///
+/// # Errors
+/// [`Error::GpuMemory`]
+fn upload(open: &OpenDevice, constants: &ConstantTables) -> Result<(u32, wgpu::Buffer), Error> {
+    let bytes = constants.words.len() as u64 * WORD_BYTES;
+    let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST;
+    let buffer = open.buffer("allocating the constants", bytes, usage)?;
+    open.upload("uploading the constants", &buffer, 0, &constants.words)?;
+    Ok((constants.binding, buffer))
+}
+
 /// The last binding of a model's kernel, without that of a step table.
 pub(crate) fn last_binding(manifest: &Manifest) -> u32 {
     let tables = manifest.data.iter().map(|table| table.binding);
     let worlds = (manifest.world_words(0) > 0).then(|| manifest.worlds_binding());
     tables.chain(worlds).fold(binding::PROGRESS, u32::max)
+}
+
+/// What limits the agents of a workgroup, in words.
+fn agents_of_workgroup(obstacle: Option<Obstacle>) -> &'static str {
+    match obstacle {
+        Some(Obstacle::FoldInLoop) => {
+            "agents in a workgroup: it runs whole worlds, since a fold of the world stands in a loop"
+        }
+        Some(Obstacle::LargeFold) => {
+            "agents in a workgroup: it runs whole worlds, since a fold combines more than 2^24 agents"
+        }
+        Some(Obstacle::Samples) => {
+            "agents in a workgroup: it runs whole worlds, since values are recorded or observed"
+        }
+        Some(Obstacle::Checks) => {
+            "agents in a workgroup: it runs whole worlds, since code of worlds is checked"
+        }
+        None => "agents in a workgroup, which runs whole worlds",
+    }
 }
 
 /// Checks the limits that the validator would report in terms of the kernel rather than the model.
@@ -285,21 +317,7 @@ fn check_limits(
             limits.max_uniform_buffer_binding_size,
         ),
         (
-            match kernel.obstacle {
-                Some(Obstacle::FoldInLoop) => {
-                    "agents in a workgroup: it runs whole worlds, since a fold of the world stands in a loop"
-                }
-                Some(Obstacle::LargeFold) => {
-                    "agents in a workgroup: it runs whole worlds, since a fold combines more than 2^24 agents"
-                }
-                Some(Obstacle::Samples) => {
-                    "agents in a workgroup: it runs whole worlds, since values are recorded or observed"
-                }
-                Some(Obstacle::Checks) => {
-                    "agents in a workgroup: it runs whole worlds, since code of worlds is checked"
-                }
-                None => "agents in a workgroup, which runs whole worlds",
-            },
+            agents_of_workgroup(kernel.obstacle),
             kernel.workgroup_size.into(),
             invocations.into(),
         ),

@@ -72,8 +72,8 @@ catalog! {
 
     /// More single values than a GPU gives an agent.
     ///
-    /// States, local variables, and values of worlds and samples that are no arrays live in the registers of
-    /// the kernel or in its memory, of which WGSL guarantees two regions of 8,192 bytes. Arrays may be larger:
+    /// States, local variables, and values of worlds and samples that are no arrays live in registers of the
+    /// kernel or in its memory, of which WGSL guarantees two regions of 8,192 bytes. Arrays may be larger:
     /// those that do not fit are in storage.
     E0608 too_many_values(span: Span) {
         Diagnostic::new("the values of one agent that are no arrays take more than 16,128 bytes")

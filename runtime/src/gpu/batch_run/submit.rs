@@ -19,7 +19,7 @@ use crate::{
     results::RawResults,
 };
 use sim_compiler::{manifest::Manifest, value::WORD_BYTES};
-use std::{iter, sync::Arc, time::Duration};
+use std::{iter, ops::Range, sync::Arc, time::Duration};
 
 /// The time in which runs that share a submission should complete, so that a batch can be cancelled.
 const SHARED_TIME: Duration = Duration::from_millis(50);
@@ -249,20 +249,11 @@ impl BatchRun<'_> {
         let main: Vec<_> = (iter::repeat_n(steps_of_jobs, repeats as usize).flatten()).collect();
         let dispatches = (main.len() / groups) as u64;
         open.meter(|telemetry| telemetry.dispatches += main.len() as u64);
-        let results = match (is_last, buffers.shape.is_cut) {
-            (true, true) => self.copies_of_cut(&buffers, &jobs),
-            (true, false) => buffers.copies(groups),
-            (false, _) => (buffers.runs[..groups].iter())
-                .map(|run| (&run.results, 0..HEADER_BYTES))
-                .collect(),
-        };
-        let checks: Vec<&StepCheck> = match is_last {
-            true => buffers.checks(groups).collect(),
+        let results = self.copies(&buffers, &jobs, is_last);
+        let checks = match is_last {
+            true => buffers.begin_checks(open, &jobs, part.until)?,
             false => Vec::new(),
         };
-        for (check, job) in checks.iter().zip(&jobs) {
-            check.begin(open, job.chunk.count, part.until)?;
-        }
         let reports = reductions
             .iter()
             .map(|it| (&it.report, 0..it.report.size()));
@@ -291,6 +282,23 @@ impl BatchRun<'_> {
             since: clock::now(),
         });
         Ok(())
+    }
+
+    /// What is read back of the results of jobs: buffers and their bytes.
+    fn copies<'b>(
+        &self,
+        buffers: &'b BufferSet,
+        jobs: &[Job],
+        is_last: bool,
+    ) -> Vec<(&'b wgpu::Buffer, Range<u64>)> {
+        let (groups, _) = buffers.sharing(jobs.len());
+        match (is_last, buffers.shape.is_cut) {
+            (true, true) => self.copies_of_cut(buffers, jobs),
+            (true, false) => buffers.copies(groups),
+            (false, _) => (buffers.runs[..groups].iter())
+                .map(|run| (&run.results, 0..HEADER_BYTES))
+                .collect(),
+        }
     }
 
     /// The reductions of the results of jobs whose outputs are not read back.
