@@ -404,14 +404,16 @@ fn fill_inputs(artifact: &Artifact, settings: &Settings, launch: &mut Launch) ->
     let mut need = Need::new(launch.agents);
     need.each("rows of inputs", row as u64);
     need.check()?;
-    let mut rows = zeroed(launch.agents as usize * row)?;
+    let mut all = Vec::new();
     for input in &manifest.inputs {
         if let Some(array) = given(input) {
-            let (first, width) = (input.field.word as usize, input.field.words() as usize);
-            launch.given[first..first + width].fill(true);
-            place_input(input, array, launch.agents, &mut rows, row)?;
+            let given = Given::new(input, array, launch.agents)?;
+            launch.given[given.first..given.first + given.width].fill(true);
+            all.push(given);
         }
     }
+    let mut rows = zeroed(launch.agents as usize * row)?;
+    place_inputs(&all, &mut rows, row);
     launch.inputs = Arc::new(rows);
     Ok(())
 }
@@ -428,37 +430,57 @@ const MANY_WORDS: usize = 1 << 16;
 /// Rows that a thread writes at a time.
 const BLOCK: usize = 512;
 
-/// Writes what the caller gave for an input to `count` rows of `row` words.
-pub(crate) fn place_input(
-    input: &Input,
-    array: &Array,
-    count: u32,
-    rows: &mut [u32],
-    row: usize,
-) -> Result<(), Error> {
-    let field = &input.field;
-    let width = field.words() as usize;
-    let first = field.word as usize;
-    if array.is_single() && field.values() == 1 {
-        let words = array.words_for(Role::Input, field)?;
-        for line in rows.chunks_exact_mut(row) {
-            line[first..first + width].copy_from_slice(&words);
+/// What the caller gave for an input, and where it belongs in a row.
+pub(crate) struct Given {
+    first: usize,
+    width: usize,
+    words: Arc<[u32]>,
+    /// Whether all rows have the same words.
+    is_same: bool,
+}
+
+impl Given {
+    /// Checks an array for `count` rows.
+    ///
+    /// # Errors
+    /// Those of its shape and its values.
+    pub(crate) fn new(input: &Input, array: &Array, count: u32) -> Result<Given, Error> {
+        let field = &input.field;
+        let is_same = array.is_single() && field.values() == 1;
+        if !is_same {
+            array.fit(Role::Input, field, &input_dims(field, count))?;
         }
-        return Ok(());
+        Ok(Given {
+            first: field.word as usize,
+            width: field.words() as usize,
+            words: array.words_for(Role::Input, field)?,
+            is_same,
+        })
     }
-    array.fit(Role::Input, field, &input_dims(field, count))?;
-    let words = array.words_for(Role::Input, field)?;
-    let place = |rows: &mut [u32], words: &[u32]| {
-        for (line, values) in rows.chunks_exact_mut(row).zip(words.chunks_exact(width)) {
-            line[first..first + width].copy_from_slice(values);
+
+    /// Writes the words of some rows, of which this is the first.
+    fn place(&self, first_row: usize, rows: &mut [u32], row: usize) {
+        let to = self.first..self.first + self.width;
+        let lines = rows.chunks_exact_mut(row);
+        if self.is_same {
+            return lines.for_each(|line| line[to.clone()].copy_from_slice(&self.words));
         }
-    };
-    match rows.len() {
-        0..MANY_WORDS => place(rows, &words),
-        _ => rows
-            .par_chunks_mut(row * BLOCK)
-            .zip(words.par_chunks(width * BLOCK))
-            .for_each(|(rows, words)| place(rows, words)),
+        let words = self.words[first_row * self.width..].chunks_exact(self.width);
+        for (line, words) in lines.zip(words) {
+            line[to.clone()].copy_from_slice(words);
+        }
     }
-    Ok(())
+}
+
+/// Writes what the caller gave to rows of `row` words.
+pub(crate) fn place_inputs(given: &[Given], rows: &mut [u32], row: usize) {
+    if rows.len() < MANY_WORDS {
+        return given.iter().for_each(|it| it.place(0, rows, row));
+    }
+    let blocks = rows.par_chunks_mut(row * BLOCK).enumerate();
+    blocks.for_each(|(block, rows)| {
+        for it in given {
+            it.place(block * BLOCK, rows, row);
+        }
+    });
 }

@@ -1,6 +1,6 @@
 //! Worlds of a launch: their size, and their inputs.
 
-use super::{Launch, Settings, in_range, place_input, with_interpreter};
+use super::{Given, Launch, Settings, in_range, place_inputs, with_interpreter};
 use crate::{
     error::Error,
     memory::{Need, zeroed},
@@ -94,7 +94,7 @@ pub(super) fn fill_inputs(
     }
     for input in &rows.inputs {
         if let Some(array) = given(&input.field.name) {
-            place_input(input, array, worlds, &mut words, stride)?;
+            place_inputs(&[Given::new(input, array, worlds)?], &mut words, stride);
         }
     }
     launch.world_inputs = Arc::new(words);

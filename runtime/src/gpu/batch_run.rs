@@ -22,7 +22,6 @@ use super::{
     kernel::Kernel,
     reduce::Reduction,
     results::Fault,
-    step_check::StepCheck,
     submission::{RUNNING, Submitted},
 };
 use crate::{
@@ -328,8 +327,10 @@ impl<'a> BatchRun<'a> {
                 .map_err(|fault| self.error(fault, job))?;
             self.raw(job).sums = Some(sums);
         }
-        for (_, job) in buffers.checks(groups).zip(jobs) {
-            StepCheck::read(&mut words).map_err(|fault| self.error(fault, job))?;
+        for (check, job) in buffers.checks(groups).zip(jobs) {
+            check
+                .read(&mut words)
+                .map_err(|fault| self.error(fault, job))?;
         }
         Ok(())
     }

@@ -197,8 +197,11 @@ impl Staging {
             pass.write_timestamp(queries, 0);
         }
         record(&mut pass, &commands.dispatches);
+        if clock.is_none() {
+            record(&mut pass, &commands.untimed);
+        }
         drop(pass);
-        if !commands.untimed.is_empty() {
+        if clock.is_some() && !commands.untimed.is_empty() {
             record(
                 &mut encoder.begin_compute_pass(&Default::default()),
                 &commands.untimed,

@@ -7,7 +7,7 @@ use crate::{
     array::Array,
     backend::Backend,
     batch::Batch,
-    bind::{Launch, Settings, all_inputs, bind, find_param, param_words, place_input},
+    bind::{Given, Launch, Settings, all_inputs, bind, find_param, param_words, place_inputs},
     clock,
     control::{Control, Keep},
     cpu::vector::Isa,
@@ -273,7 +273,7 @@ impl Session {
             false => &mut launch.world_inputs,
         };
         let rows: &mut Vec<u32> = Arc::make_mut(rows);
-        place_input(input, &values, count, rows, words as usize)?;
+        place_inputs(&[Given::new(input, &values, count)?], rows, words as usize);
         self.settings.inputs.insert(name.to_owned(), values);
         self.outcome.take_if(|outcome| outcome.last.is_none());
         self.begin_if_none_done()
