@@ -3,19 +3,21 @@
 //! one buffer, one block per dispatch, selected by a dynamic offset: so all dispatches share one compute pass
 //! without copies between them.
 
+mod shape;
+
 use super::{
     chunk::workgroups,
     device::OpenDevice,
     entry_point::{Dispatch, entry},
     jobs::Job,
     kernel::{Kernel, binding},
-    reduce,
     resident::{Resident, chunks_differ},
     results::{Layout, POISON, Point},
     step_check::{StepCheck, StepChecker},
     submission::Staging,
 };
-use crate::{control::Keep, cut::Saved, error::Error};
+use crate::{cut::Saved, error::Error};
+pub(crate) use shape::Shape;
 use sim_compiler::{
     manifest::{Manifest, header},
     value::WORD_BYTES,
@@ -28,47 +30,6 @@ const MOST_BLOCKS: u64 = 64;
 const MOST_STEPS: u64 = 4_096;
 /// Most bytes of all uniform blocks: a model may have large arrays of params.
 const MOST_UNIFORM_BYTES: u64 = 1 << 20;
-
-/// The size of a buffer set.
-#[derive(Clone, Copy)]
-pub(crate) struct Shape {
-    /// Runs side by side, each in buffers of its own.
-    pub(crate) runs: usize,
-    /// Runs that share these buffers and their dispatches.
-    pub(crate) points: usize,
-    /// Agents of each run.
-    pub(crate) agents: u32,
-    /// Agents of a world.
-    pub(crate) members: u32,
-    /// Steps of each run, if it has a step table or samples, otherwise 0.
-    pub(crate) steps: u32,
-    /// What is read back of each run. Without outputs, space for their reductions is needed instead.
-    pub(crate) keep: Keep,
-    /// Whether all runs have the same inputs, in one buffer.
-    pub(crate) shares_inputs: bool,
-    /// Whether what a cut run needs to go on is read back, instead of results.
-    pub(crate) is_cut: bool,
-    /// Whether the device checks step counts, so that they are not read back.
-    pub(crate) checks: bool,
-}
-
-impl Shape {
-    /// Bytes that are read back of each run, of which results have this layout.
-    fn bytes_back(&self, read: &Layout, kernel: &Kernel, manifest: &Manifest) -> u64 {
-        let mut bytes = read.bytes_back(self.keep);
-        if self.checks {
-            bytes += StepCheck::BYTES;
-        }
-        if !self.keep.outputs {
-            bytes += reduce::report_bytes(&manifest.outputs);
-        }
-        if self.is_cut {
-            let scratch = kernel.scratch.as_ref();
-            bytes += scratch.map_or(0, |it| it.bytes(self.agents, self.members));
-        }
-        bytes
-    }
-}
 
 /// The size and number of uniform blocks.
 #[derive(Clone, Copy)]
@@ -320,8 +281,8 @@ impl BufferSet {
         })
     }
 
-    /// Allocates the buffer for arrays that do not fit the memory of an invocation, with its binding. In debug
-    /// builds its beginning is filled with [`POISON`].
+    /// Allocates the buffer for arrays that do not fit the memory of an invocation, with its binding. In
+    /// debug builds its beginning is filled with [`POISON`].
     fn spill(
         &self,
         open: &OpenDevice,

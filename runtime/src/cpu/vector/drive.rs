@@ -393,7 +393,8 @@ pub fn run<L: Lane>(
     )
 }
 
-/// Computes the absent inputs and writes them to rows of `input_words` words, which have those that are given.
+/// Computes the absent inputs and writes them to rows of `input_words` words, which have those that are
+/// given.
 ///
 /// # Errors
 /// If the run was cancelled.
