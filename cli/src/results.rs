@@ -3,6 +3,7 @@
 //! modules write one form each.
 
 pub(crate) mod arrow;
+mod blocks;
 mod csv;
 mod json;
 pub(crate) mod metadata;

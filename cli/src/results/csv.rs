@@ -1,10 +1,10 @@
 //! CSV: a header, then one row per agent or world, or one per step with a sample.
 
-use super::tables::Table;
+use super::{blocks, tables::Table};
 use crate::table::cell::Kind;
 use std::{
     io::{self, Write},
-    sync::atomic::{AtomicBool, Ordering},
+    sync::atomic::AtomicBool,
 };
 
 /// Writes a table. What has no sample at a step is empty there.
@@ -38,28 +38,32 @@ pub(super) fn rows(table: &Table<'_>, out: &mut impl Write, cancel: &AtomicBool)
     let kinds: Vec<Kind<'_>> = (table.columns.iter())
         .map(|column| Kind::of(&column.column.field))
         .collect();
-    for row in 0..table.rows() {
-        if row % 4096 == 0 && cancel.load(Ordering::Relaxed) {
-            return Err(io::ErrorKind::Interrupted.into());
-        }
-        let mut separator: &[u8] = b"";
-        let index = [table.steps[row / table.height] as usize, row % table.height];
-        for (_, number) in table.of.index().iter().zip(index) {
+    let values: usize = table.columns.iter().map(|column| column.width()).sum();
+    let width = table.of.index().len() + values;
+    blocks::write([table.rows(), width], out, cancel, |number, text| {
+        row(table, &kinds, number, text)
+    })
+}
+
+/// Appends a row.
+fn row(table: &Table<'_>, kinds: &[Kind<'_>], number: usize, out: &mut Vec<u8>) -> io::Result<()> {
+    let mut separator: &[u8] = b"";
+    let step = table.steps[number / table.height] as usize;
+    let index = [step, number % table.height];
+    for (_, number) in table.of.index().iter().zip(index) {
+        out.write_all(separator)?;
+        write!(out, "{number}")?;
+        separator = b",";
+    }
+    for (column, kind) in table.columns.iter().zip(kinds) {
+        let place = column.place(number);
+        for at in 0..column.width() {
             out.write_all(separator)?;
-            write!(out, "{number}")?;
             separator = b",";
-        }
-        for (column, kind) in table.columns.iter().zip(&kinds) {
-            let place = column.place(row);
-            for at in 0..column.width() {
-                out.write_all(separator)?;
-                separator = b",";
-                if let Some(place) = place {
-                    kind.write(column.column.values.bits(place + at), out)?;
-                }
+            if let Some(place) = place {
+                kind.write(column.column.values.bits(place + at), out)?;
             }
         }
-        out.write_all(b"\n")?;
     }
-    Ok(())
+    out.write_all(b"\n")
 }

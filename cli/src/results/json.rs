@@ -2,12 +2,13 @@
 //! their own, `observe`, `world observe` and `record`: of each the steps and the samples. JSON has no NaN and
 //! no infinity; they are the strings `"NaN"`, `"inf"` and `"-inf"`.
 
+use super::blocks;
 use crate::table::cell::Kind;
 use sim_compiler::manifest::SeriesOf;
 use sim_runtime::{Column, Run};
 use std::{
     io::{self, Write},
-    sync::atomic::{AtomicBool, Ordering},
+    sync::atomic::AtomicBool,
 };
 
 /// Writes all outputs of all agents and worlds, one agent a line, and all series, one sample a line.
@@ -60,20 +61,12 @@ fn array(column: &Column, out: &mut impl Write, cancel: &AtomicBool) -> io::Resu
     out.write_all(b"[")?;
     let kind = Kind::of(&column.field);
     let width = column.shape[1..].iter().product();
-    let mut words = vec![0_u64; width];
-    let mut since = 0;
-    for row in 0..column.shape[0] {
-        since += width;
-        if since >= 4096 && cancel.load(Ordering::Relaxed) {
-            return Err(io::ErrorKind::Interrupted.into());
-        }
-        since %= 4096;
-        for (at, word) in words.iter_mut().enumerate() {
-            *word = column.values.bits(row * width + at);
-        }
-        out.write_all(if row == 0 { b"\n" } else { b",\n" })?;
-        nested(&column.shape[1..], &words, kind, out)?;
-    }
+    blocks::write([column.shape[0], width], out, cancel, |row, text| {
+        let bits = |at| column.values.bits(row * width + at);
+        let words: Vec<u64> = (0..width).map(bits).collect();
+        text.extend_from_slice(if row == 0 { b"\n" } else { b",\n" });
+        nested(&column.shape[1..], &words, kind, text)
+    })?;
     out.write_all(b"\n]")
 }
 

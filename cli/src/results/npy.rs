@@ -195,14 +195,17 @@ fn elements<T: Copy, const N: usize>(
     out: &mut impl Write,
     cancel: &AtomicBool,
 ) -> io::Result<()> {
-    let mut buffer = Vec::with_capacity(N << 14);
+    let mut buffer = vec![0; N << 14];
     for part in values.chunks(1 << 14) {
         if cancel.load(Ordering::Relaxed) {
             return Err(ErrorKind::Interrupted.into());
         }
-        buffer.clear();
-        buffer.extend(part.iter().flat_map(|&value| bytes(value)));
-        out.write_all(&buffer)?;
+        let buffer = &mut buffer[..N * part.len()];
+        // A copy where numbers have this order of bytes anyway, as LLVM sees of this form.
+        for (to, &value) in buffer.chunks_exact_mut(N).zip(part) {
+            to.copy_from_slice(&bytes(value));
+        }
+        out.write_all(buffer)?;
     }
     Ok(())
 }
