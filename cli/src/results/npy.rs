@@ -1,6 +1,7 @@
 //! NPY, NumPy's form of one array, version 1, and NPZ, a ZIP archive of several, stored without compression.
 
 use super::tables::columns;
+use bytemuck::NoUninit;
 use sim_compiler::value::WORD_BYTES;
 use sim_runtime::{Column, Run, Values};
 use std::{
@@ -11,6 +12,9 @@ use std::{
 use zip::{CompressionMethod, ZipWriter, result::ZipError, write::SimpleFileOptions};
 
 const MAGIC: &[u8] = b"\x93NUMPY";
+
+/// Numbers that are written at a time: more bytes than a buffer in front of a file takes.
+const ELEMENTS: usize = 1 << 20;
 
 /// Writes a column as an array.
 ///
@@ -36,11 +40,11 @@ pub(super) fn head(column: &Column, rows: usize, out: &mut impl Write) -> io::Re
 /// What the operating system says, and `Interrupted` if `cancel` is set.
 pub(super) fn values(column: &Column, out: &mut impl Write, cancel: &AtomicBool) -> io::Result<()> {
     match &column.values {
-        Values::F32(values) => elements(values, |value| value.to_le_bytes(), out, cancel),
-        Values::F64(values) => elements(values, |value| value.to_le_bytes(), out, cancel),
-        Values::I32(values) => elements(values, |value| value.to_le_bytes(), out, cancel),
-        Values::U32(values) => elements(values, |value| value.to_le_bytes(), out, cancel),
-        Values::Bool(values) => elements(values, |value| [u8::from(value)], out, cancel),
+        Values::F32(values) => elements(values, out, cancel),
+        Values::F64(values) => elements(values, out, cancel),
+        Values::I32(values) => elements(values, out, cancel),
+        Values::U32(values) => elements(values, out, cancel),
+        Values::Bool(values) => elements(values, out, cancel),
     }
 }
 
@@ -129,7 +133,7 @@ fn fill(
             let name = format!("{name}.steps");
             entry(archive, &name, series.steps.len() as u64 * 4)?;
             header("<u4", &[series.steps.len()], archive)?;
-            elements(&series.steps, |step| step.to_le_bytes(), archive, cancel)?;
+            elements(&series.steps, archive, cancel)?;
         }
     }
     archive.flush()
@@ -189,23 +193,19 @@ pub(crate) fn header(descr: &str, shape: &[usize], out: &mut impl Write) -> io::
     out.write_all(header.as_bytes())
 }
 
-fn elements<T: Copy, const N: usize>(
+/// Writes numbers as they are in memory, without a copy of them.
+fn elements<T: NoUninit>(
     values: &[T],
-    bytes: impl Fn(T) -> [u8; N],
     out: &mut impl Write,
     cancel: &AtomicBool,
 ) -> io::Result<()> {
-    let mut buffer = vec![0; N << 14];
-    for part in values.chunks(1 << 14) {
+    // Headers say that the lowest byte is the first.
+    const { assert!(cfg!(target_endian = "little")) }
+    for part in values.chunks(ELEMENTS) {
         if cancel.load(Ordering::Relaxed) {
             return Err(ErrorKind::Interrupted.into());
         }
-        let buffer = &mut buffer[..N * part.len()];
-        // A copy where numbers have this order of bytes anyway, as LLVM sees of this form.
-        for (to, &value) in buffer.chunks_exact_mut(N).zip(part) {
-            to.copy_from_slice(&bytes(value));
-        }
-        out.write_all(buffer)?;
+        out.write_all(bytemuck::cast_slice(part))?;
     }
     Ok(())
 }

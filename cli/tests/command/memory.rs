@@ -51,6 +51,9 @@ fn what_nobody_takes_is_not_held() {
 fn a_run_beyond_the_memory_there_is_is_refused_with_the_amounts() {
     let place = Place::new();
     place.write("brief.sim", BRIEF);
+    // Only agents that may stop have step counts of their own.
+    let stops = BRIEF.replace("step {", "step { if x > 5.0 { stop }");
+    place.write("stops.sim", &stops);
     place.write(
         "wide.sim",
         "agents 10\nsteps 1\ninput w: [f32; 1000] ~ normal()\nstate x = w\nstep { x[0] += 1.0 }\noutput x\n",
@@ -70,7 +73,7 @@ fn a_run_beyond_the_memory_there_is_is_refused_with_the_amounts() {
         said.err
     };
     let report = refused(
-        "run brief.sim --backend cpu --agents 2e9 --output out.npz",
+        "run stops.sim --backend cpu --agents 2e9 --output out.npz",
         &[
             "needs 16.0 GB",
             "outputs 8.0 GB",
@@ -89,6 +92,10 @@ fn a_run_beyond_the_memory_there_is_is_refused_with_the_amounts() {
         .parse()
         .expect("a number");
     assert!((100_000_000..375_000_000).contains(&most), "{report}");
+    refused(
+        "run brief.sim --backend cpu --agents 2e9 --output out.npz",
+        &["needs 8.0 GB", "outputs 8.0 GB"],
+    );
     refused(
         "run wide.sim --backend reference --agents 1e7",
         &[
@@ -112,14 +119,14 @@ fn a_run_beyond_the_memory_there_is_is_refused_with_the_amounts() {
     // The values of one array alone, which would be written in batches.
     assert!(said.err.starts_with("[E0964]"), "{}", said.err);
     assert!(said.err.contains("at least 8000.0 GB"), "{}", said.err);
-    assert_eq!(place.names(), ["brief.sim", "wide.sim"]);
+    assert_eq!(place.names(), ["brief.sim", "stops.sim", "wide.sim"]);
 }
 
 #[test]
 fn outputs_beyond_memory_are_written_in_batches() {
     let place = Place::new();
     place.write("brief.sim", BRIEF);
-    // Outputs and step counts of 320 MB, and less memory.
+    // Outputs of 160 MB, which is more than a third of the memory there is.
     let args = "run brief.sim --backend cpu --agents 4e7 --output out.npy --json";
     let said = limited(&place, 300_000, args);
     assert_eq!(said.code, 0, "{}", said.err);
@@ -145,7 +152,7 @@ fn outputs_beyond_memory_are_written_in_batches() {
     let said = limited(
         &place,
         300_000,
-        "run brief.sim --agents 4e7 --backend cpu --output all.npz",
+        "run brief.sim --agents 8e7 --backend cpu --output all.npz",
     );
     assert!(said.err.starts_with("[E0713]"), "{}", said.err);
     assert!(
