@@ -47,6 +47,22 @@ fn what_nobody_takes_is_not_held() {
     }
 }
 
+/// What a run says that is refused for its memory, as it has these words.
+fn refused(place: &Place, args: &str, parts: &[&str]) -> String {
+    let said = limited(place, 3_000_000, args);
+    assert_eq!(
+        (said.code, said.out.as_str()),
+        (1, ""),
+        "{args}: {}",
+        said.err
+    );
+    assert!(said.err.starts_with("[E0713]"), "{args}: {}", said.err);
+    for part in [&["of memory (", " are available", "--agents "], parts].concat() {
+        assert!(said.err.contains(part), "{args}: {part}: {}", said.err);
+    }
+    said.err
+}
+
 #[test]
 fn a_run_beyond_the_memory_there_is_is_refused_with_the_amounts() {
     let place = Place::new();
@@ -58,20 +74,7 @@ fn a_run_beyond_the_memory_there_is_is_refused_with_the_amounts() {
         "wide.sim",
         "agents 10\nsteps 1\ninput w: [f32; 1000] ~ normal()\nstate x = w\nstep { x[0] += 1.0 }\noutput x\n",
     );
-    let refused = |args: &str, parts: &[&str]| {
-        let said = limited(&place, 3_000_000, args);
-        assert_eq!(
-            (said.code, said.out.as_str()),
-            (1, ""),
-            "{args}: {}",
-            said.err
-        );
-        assert!(said.err.starts_with("[E0713]"), "{args}: {}", said.err);
-        for part in [&["of memory (", " are available", "--agents "], parts].concat() {
-            assert!(said.err.contains(part), "{args}: {part}: {}", said.err);
-        }
-        said.err
-    };
+    let refused = |args: &str, parts: &[&str]| refused(&place, args, parts);
     let report = refused(
         "run stops.sim --backend cpu --agents 2e9 --output out.npz",
         &[
