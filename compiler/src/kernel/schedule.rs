@@ -38,9 +38,9 @@ pub struct Schedule {
     pub has_infinities: bool,
     /// How much of the device the agents keep busy.
     pub occupancy: Occupancy,
-    /// Reserves workgroup memory that is never used, [`Profile::reserved_bytes`] a workgroup. Drivers limit
-    /// registers for occupancy, at the price of latency. Where few workgroups run anyway, latency is the
-    /// limit, and memory that lets few workgroups fit makes drivers spend registers.
+    /// Reserves workgroup memory that is never used, a workgroup as much as the profile of the device's class
+    /// says. Drivers limit registers for occupancy, at the price of latency. Where few workgroups run anyway,
+    /// latency is the limit, and memory that lets few workgroups fit makes drivers spend registers.
     pub reserve: bool,
     /// Applies the rewrites for devices: constant factors move, sums of floats are reordered for fused
     /// multiply-adds, and pairs of divisions share a reciprocal if occupancy is full and special functions

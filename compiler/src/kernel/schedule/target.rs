@@ -26,9 +26,9 @@ pub struct Target {
     pub subgroup: u32,
     /// Bytes that the step table may take; 0 if there is no binding left for it.
     pub table_bytes: u64,
-    /// See [`Schedule::keeps_order`].
+    /// See [`Schedule::keeps_order`](super::Schedule::keeps_order).
     pub keeps_order: bool,
-    /// See [`Schedule::has_infinities`].
+    /// See [`Schedule::has_infinities`](super::Schedule::has_infinities).
     pub has_infinities: bool,
     /// Several runs of the same size share a dispatch, if the kernel that is right for one of them can.
     pub points: bool,
