@@ -63,7 +63,7 @@ impl Writer<'_> {
             self.line(&format!(
                 "let {place} = {id}.y * ({groups}.x * {size}u) + {id}.x;"
             ));
-            self.begin_spill_of(&place, &groups, size);
+            self.begin_spill_at(&place, &groups, size);
         }
         let head = format!("if ({} >= {}.agents) {{", self.own.place, self.own.launch);
         self.open(&head);

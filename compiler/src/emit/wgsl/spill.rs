@@ -195,15 +195,11 @@ impl Writer<'_> {
     /// `index` is the invocation's place among the `size` of its workgroup.
     pub(super) fn begin_spill(&mut self, id: &str, groups: &str, index: &str, size: u32) {
         let line = format!("({id}.y * {groups}.x + {id}.x) * {size}u + {index}");
-        self.set_spill_place(&line, groups, size);
+        self.begin_spill_at(&line, groups, size);
     }
 
-    /// The same, where an invocation is an agent of this place.
-    pub(super) fn begin_spill_of(&mut self, slot: &str, groups: &str, size: u32) {
-        self.set_spill_place(slot, groups, size);
-    }
-
-    fn set_spill_place(&mut self, place: &str, groups: &str, size: u32) {
+    /// The same, where the number of the invocation has the name `place`.
+    pub(super) fn begin_spill_at(&mut self, place: &str, groups: &str, size: u32) {
         if self.spilled.words.is_empty() {
             return;
         }

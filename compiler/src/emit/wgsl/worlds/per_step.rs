@@ -191,7 +191,7 @@ impl<'a> Writer<'a> {
         self.line(&format!(
             "let {slot} = {id}.y * ({groups}.x * {size}u) + {id}.x;"
         ));
-        self.begin_spill_of(&slot, &groups, size);
+        self.begin_spill_at(&slot, &groups, size);
         self.open(&format!("if ({slot} >= run.agents) {{"));
         self.line("return;");
         self.close("}");
