@@ -265,6 +265,8 @@ impl BackendOptions {
                     program,
                     artifact,
                     reduce,
+                    jit: self.tuning.jit,
+                    work: 0,
                 };
                 Selected::new(Box::new(backend), reason)
             }

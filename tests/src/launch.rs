@@ -148,20 +148,27 @@ pub fn ways_on_cpu(real: RealType) -> Vec<Way> {
         sets = sets.into_iter().map(Isa::of_doubles).collect();
         sets.dedup();
     }
-    let on_machine = sets.into_iter().map(|isa| (Backend::Cpu, Some(isa)));
-    [(Backend::Reference, None)]
-        .into_iter()
-        .chain(on_machine)
-        .flat_map(|(backend, isa)| {
-            [false, true].map(|optimise| Way {
-                backend,
-                real,
-                isa,
-                optimise,
-                tuning: Tuning::default(),
-            })
-        })
-        .collect()
+    let way = |backend, isa, optimise, jit| Way {
+        backend,
+        real,
+        isa,
+        optimise,
+        tuning: Tuning {
+            jit,
+            ..Tuning::default()
+        },
+    };
+    let reference = [false, true].map(|optimise| way(Backend::Reference, None, optimise, None));
+    let on_machine = sets.into_iter().flat_map(|isa| {
+        let plain =
+            [false, true].map(|optimise| way(Backend::Cpu, Some(isa), optimise, Some(false)));
+        let has_jit = isa != Isa::Portable && real == RealType::F32;
+        let native = has_jit.then(|| {
+            [false, true].map(|optimise| way(Backend::Cpu, Some(isa), optimise, Some(true)))
+        });
+        plain.into_iter().chain(native.into_iter().flatten())
+    });
+    reference.into_iter().chain(on_machine).collect()
 }
 
 /// What the environment variable `SIM_SCHEDULE` sets on every test, such as

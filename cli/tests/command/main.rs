@@ -18,6 +18,7 @@ mod fit;
 mod fmt;
 mod grad;
 mod inspect;
+mod jit;
 mod limits;
 mod links;
 mod lsp;

@@ -281,6 +281,10 @@ knobs! {
     /// Whether the shader compiler adds its own checks of indices, divisors and loops, which kernels make
     /// themselves: slow, and there to tell a fault of this compiler from one of a driver.
     checks: bool { name: "checks", scope: Dispatch, values: Values::BOOL, tried: &[] }
+    /// Whether the CPU backend compiles the model to machine code, which takes some milliseconds: where it is
+    /// not set, for runs that are worth it. It does on processors with AVX2 whose system allows it, and else
+    /// runs the vector machine alone; the results have the same bits.
+    jit: bool { name: "jit", scope: Dispatch, values: Values::BOOL, tried: &[] }
     /// Whether statistics of outputs that are not kept are computed without holding the outputs: by a GPU
     /// itself, on the CPU in several passes; else by their size.
     reduce: bool { name: "reduce", scope: Statistics, values: Values::BOOL, tried: &[] }

@@ -11,16 +11,16 @@
 //! still give different streams.
 
 /// 2^32 divided by the golden ratio: the Weyl increment of the word number.
-const WORD_WEYL: u32 = 0x9E37_79B9;
+pub const WORD_WEYL: u32 = 0x9E37_79B9;
 /// 2^32 divided by the plastic number: the Weyl increment of the step.
-const STEP_WEYL: u32 = 0xC13F_A9A9;
+pub const STEP_WEYL: u32 = 0xC13F_A9A9;
 /// 2^32 divided by the square of the plastic number: the same for the second key word.
-const STEP_WEYL_2: u32 = 0x91E1_0DA5;
+pub const STEP_WEYL_2: u32 = 0x91E1_0DA5;
 /// The linear coefficient of the first round; this and the next are the
 /// multipliers with the least known avalanche bias of Wellons' hash prospector.
-const ROUND_1: u32 = 0x21F0_AAAD;
+pub const ROUND_1: u32 = 0x21F0_AAAD;
 /// The linear coefficient of the second round.
-const ROUND_2: u32 = 0xD35A_2D97;
+pub const ROUND_2: u32 = 0xD35A_2D97;
 
 /// The WGSL text; [`super::Generator::wgsl`] says what it declares.
 pub(super) const WGSL: &str = include_str!("keyed_hash.wgsl");

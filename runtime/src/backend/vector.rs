@@ -37,12 +37,19 @@ const BLOCKS: usize = 16;
 /// Most bytes of their results.
 const SHARED_BYTES: u64 = 64 << 20;
 
+/// Instructions times lanes of the runs that are worth compiling functions for: some milliseconds of a core.
+const WORTH_FUNCTIONS: u64 = 1 << 26;
+
 /// The vector machine with a model's program.
 pub(crate) struct VectorBackend<L = u32> {
     pub(crate) program: Program<L>,
     pub(crate) artifact: Arc<Artifact>,
     /// See [`Tuning::reduce`](crate::Tuning::reduce).
     pub(crate) reduce: Option<bool>,
+    /// See [`Tuning::jit`](crate::Tuning::jit).
+    pub(crate) jit: Option<bool>,
+    /// What the runs so far took: instructions times lanes.
+    pub(crate) work: u64,
 }
 
 impl<L: Lane> Executor for VectorBackend<L> {
@@ -73,7 +80,7 @@ impl<L: Lane> Executor for VectorBackend<L> {
 
 impl<L: Lane> VectorBackend<L> {
     /// Runs a batch, as many runs side by side as share the threads.
-    fn run_all(&self, batch: &Batch<'_>, deliver: Deliver<'_>) -> Result<(), Error> {
+    fn run_all(&mut self, batch: &Batch<'_>, deliver: Deliver<'_>) -> Result<(), Error> {
         let mut now = self.launches(batch, 0)?;
         let agents = now.0[0].agents;
         let each = u64::from(agents) * batch.part.steps().len() as u64;
@@ -82,12 +89,15 @@ impl<L: Lane> VectorBackend<L> {
             false => 1,
         };
         let all = each * u64::from(passes) * batch.runs as u64;
+        self.install_functions(all);
+        let machine = &*self;
         cancellable(all, batch.control, |control| {
             let mut first = 0;
             loop {
                 let (launches, failed) = now;
-                let raw = self.run_side_by_side(batch, &launches, control)?;
-                for (number, raw) in (first..).zip(raw) {
+                let raw = machine.run_side_by_side(batch, &launches, control)?;
+                for (number, mut raw) in (first..).zip(raw) {
+                    raw.decisions.extend(machine.program.jit().decision());
                     if number > first {
                         batch.control.check()?;
                     }
@@ -99,9 +109,18 @@ impl<L: Lane> VectorBackend<L> {
                     return Ok(());
                 }
                 batch.control.check()?;
-                now = self.launches(batch, first)?;
+                now = machine.launches(batch, first)?;
             }
         })
+    }
+
+    /// Compiles functions for the program, if that is asked for, or worth it with so many agent-steps more.
+    fn install_functions(&mut self, agent_steps: u64) {
+        let instructions = self.program.lane_instructions() as u64;
+        self.work = (agent_steps.saturating_mul(instructions)).saturating_add(self.work);
+        if self.jit.unwrap_or(self.work >= WORTH_FUNCTIONS) {
+            self.program.install_functions();
+        }
     }
 
     fn stream(&self) -> Stream {

@@ -13,6 +13,11 @@
 mod compile;
 pub mod drive;
 mod isa;
+#[cfg(target_arch = "x86_64")]
+mod jit;
+#[cfg(not(target_arch = "x86_64"))]
+#[path = "vector/no_jit.rs"]
+mod jit;
 mod kernel;
 mod lane;
 mod machine;
@@ -21,6 +26,7 @@ mod program;
 
 pub use compile::{NotCompiled, compile};
 pub use isa::{Isa, Work, vectorised};
+pub use jit::Jit;
 pub use kernel::{LANES, Lane};
 pub use lane::Wide;
 pub use machine::{Group, Machine, Take, Values};

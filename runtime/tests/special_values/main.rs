@@ -8,7 +8,7 @@ mod gpu;
 
 use expressions::{AGENTS, expressions, float, integer};
 use sim_compiler::{Math, Options, compile_with};
-use sim_runtime::{Backend, Isa, Run, Simulation};
+use sim_runtime::{Backend, Isa, Run, Simulation, Tuning};
 use sim_tests::compare::{layouts, words};
 use std::fmt::Write;
 
@@ -24,7 +24,7 @@ fn model(expressions: &[String]) -> String {
     source
 }
 
-fn run(source: &str, backend: Backend, isa: Option<Isa>, math: Math) -> Run {
+fn run(source: &str, backend: Backend, isa: Option<(Isa, bool)>, math: Math) -> Run {
     let options = Options {
         math,
         ..Options::default()
@@ -35,8 +35,12 @@ fn run(source: &str, backend: Backend, isa: Option<Isa>, math: Math) -> Run {
         .agents(AGENTS as u32)
         .steps(0)
         .backend(backend);
-    if let Some(isa) = isa {
-        simulation = simulation.instruction_set(isa);
+    if let Some((isa, jit)) = isa {
+        let tuning = Tuning {
+            jit: Some(jit),
+            ..Tuning::AUTO
+        };
+        simulation = simulation.instruction_set(isa).tuning(tuning);
     }
     let given: Vec<String> = (simulation.manifest().inputs.iter())
         .map(|input| input.field.name.clone())
@@ -58,8 +62,12 @@ fn run(source: &str, backend: Backend, isa: Option<Isa>, math: Math) -> Run {
 #[test]
 fn special_values_give_the_same_bits_everywhere() {
     let expressions = expressions();
-    let paths = Isa::available();
-    let names: Vec<&str> = paths.iter().map(|isa| isa.name()).collect();
+    let paths: Vec<(Isa, bool)> = (Isa::available().into_iter())
+        .flat_map(|isa| [(isa, false), (isa, true)])
+        .collect();
+    let names: Vec<String> = (paths.iter())
+        .map(|(isa, jit)| format!("{isa}, jit {jit}"))
+        .collect();
     println!(
         "{} expressions of {AGENTS} sets of values on {}",
         expressions.len(),
@@ -68,8 +76,8 @@ fn special_values_give_the_same_bits_everywhere() {
     let source = model(&expressions);
     let expected = run(&source, Backend::Reference, None, Math::Fast);
     let mut wrong = Vec::new();
-    for isa in paths {
-        let got = run(&source, Backend::Cpu, Some(isa), Math::Fast);
+    for (isa, jit) in paths {
+        let got = run(&source, Backend::Cpu, Some((isa, jit)), Math::Fast);
         assert_eq!(layouts(&got, &expected), Ok(()));
         assert_eq!(got.outputs().len(), expressions.len());
         for ((expected, got), expression) in
@@ -82,8 +90,8 @@ fn special_values_give_the_same_bits_everywhere() {
             if let Some((at, (a, b))) = different.next() {
                 let agent = at / width;
                 wrong.push(format!(
-                    "{isa}: {expression} is {b:#x}, by the reference {a:#x}, for f = {:?} {:?} {:?}, u = \
-                    {:x?}",
+                    "{isa}, jit {jit}: {expression} is {b:#x}, by the reference {a:#x}, for f = {:?} {:?} \
+                    {:?}, u = {:x?}",
                     float(agent, 0),
                     float(agent, 1),
                     float(agent, 2),

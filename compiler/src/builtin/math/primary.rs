@@ -20,28 +20,28 @@ pub const LARGE: f32 = 100_000.0;
 
 /// Adding and subtracting 1.5 · 2^23 rounds to the nearest integer, ties to even, for |x| < 2^22; the lowest
 /// bits of the sum are the integer's.
-const ROUND: f32 = 12_582_912.0;
+pub const ROUND: f32 = 12_582_912.0;
 
 /// The sign bit.
 const SIGN: u32 = 1 << 31;
 
 /// π/2 as a sum of three floats.
-pub(in crate::builtin) const HALF_PI: [f32; 3] = [1.570_796_4, -4.371_139e-8, -1.715_124_5e-15];
+pub const HALF_PI: [f32; 3] = [1.570_796_4, -4.371_139e-8, -1.715_124_5e-15];
 
 /// ln 2 as a sum of two floats.
-pub(in crate::builtin) const LN_2: [f32; 2] = [std::f32::consts::LN_2, -1.904_654_2e-9];
+pub const LN_2: [f32; 2] = [std::f32::consts::LN_2, -1.904_654_2e-9];
 
 /// The bits of √½, where mantissas begin whose logarithm is taken.
-pub(in crate::builtin) const ROOT_HALF: u32 = std::f32::consts::FRAC_1_SQRT_2.to_bits();
+pub const ROOT_HALF: u32 = std::f32::consts::FRAC_1_SQRT_2.to_bits();
 
 /// (sin r - r) / r³ by r², for |r| <= π/4.
-pub(in crate::builtin) const SINE: [f32; 3] = [-0.166_666_55, 0.008_332_158, -0.000_195_149_58];
+pub const SINE: [f32; 3] = [-0.166_666_55, 0.008_332_158, -0.000_195_149_58];
 
 /// (cos r - 1 + r²/2) / r⁴ by r², for |r| <= π/4.
-pub(in crate::builtin) const COSINE: [f32; 3] = [0.041_666_646, -0.001_388_731_3, 2.443_278_6e-5];
+pub const COSINE: [f32; 3] = [0.041_666_646, -0.001_388_731_3, 2.443_278_6e-5];
 
 /// e^r for |r| <= ln 2 / 2.
-pub(in crate::builtin) const EXP: [f32; 7] = [
+pub const EXP: [f32; 7] = [
     1.0,
     1.0,
     0.499_999_94,
@@ -52,7 +52,7 @@ pub(in crate::builtin) const EXP: [f32; 7] = [
 ];
 
 /// (ln(1 + f) - f + f²/2) / f³ for 1 + f in [√½, √2).
-pub(in crate::builtin) const LOG: [f32; 8] = [
+pub const LOG: [f32; 8] = [
     0.333_333_3,
     -0.250_008_2,
     0.200_012_27,
@@ -64,7 +64,7 @@ pub(in crate::builtin) const LOG: [f32; 8] = [
 ];
 
 /// The numerator of tanh x / x by x².
-pub(in crate::builtin) const TANH_ABOVE: [f32; 5] = [
+pub const TANH_ABOVE: [f32; 5] = [
     1.0,
     0.133_797_14,
     0.003_494_029_6,
@@ -73,7 +73,7 @@ pub(in crate::builtin) const TANH_ABOVE: [f32; 5] = [
 ];
 
 /// Its denominator.
-pub(in crate::builtin) const TANH_BELOW: [f32; 5] = [
+pub const TANH_BELOW: [f32; 5] = [
     1.0,
     0.467_130_3,
     0.025_871_055,

@@ -99,6 +99,8 @@ fn machine(artifact: &Arc<Artifact>) -> VectorBackend {
         program: program.expect("it is small"),
         artifact: Arc::clone(artifact),
         reduce: None,
+        jit: None,
+        work: 0,
     }
 }
 

@@ -19,6 +19,7 @@ mod world;
 
 use super::{
     isa::Isa,
+    jit::Jit,
     kernel::{LANES, Lane},
     program::{
         Default, Instruction, Known, Phase, Program, Published, Register, Rows, Sample, Slot,
@@ -376,6 +377,7 @@ impl<'p, L: Lane> Compiler<'p, L> {
             alone: self.alone,
             columns: self.column_count,
             alive: self.alive.map(|alive| places.of[alive as usize]),
+            jit: Jit::Off,
             code: self.code,
             scalars: self.scalars,
             tables: self.tables,

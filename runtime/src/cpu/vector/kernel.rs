@@ -4,7 +4,7 @@
 //! The loops are plain Rust that LLVM vectorises; no operation is written twice. Rust never contracts or
 //! reassociates floating-point arithmetic, so every instruction set gives the same bits.
 
-use super::isa::Isa;
+use super::{isa::Isa, program::Program};
 use sim_compiler::{
     RealType,
     builtin::math::arithmetic::{self, Fused},
@@ -64,6 +64,8 @@ pub trait Lane:
     fn kernel<O: Op, const SCALARS: u8>(isa: Isa) -> Kernel<Self>;
     /// The kernel of two operations.
     fn twin_kernel<S: Op, C: Op>(isa: Isa) -> TwinKernel<Self>;
+    /// Puts functions in place of instructions, where there is a compiler for lanes of this width.
+    fn install(_: &mut Program<Self>) {}
 }
 
 /// What a word in storage is of a lane.
@@ -91,11 +93,17 @@ impl Part {
 /// A register: a lane for each agent of a block.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
-pub struct Lanes<L>([L; LANES]);
+pub struct Lanes<L>([L; LANES], Apart);
+
+/// A line of the cache between two registers. Without it, the same lane of many registers would be in two
+/// sets of the first-level cache, since their distance would be a power of two.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+struct Apart([u8; 64]);
 
 impl<L: Lane> Lanes<L> {
     /// All lanes zero.
-    pub const ZERO: Lanes<L> = Lanes([L::ZERO; LANES]);
+    pub const ZERO: Lanes<L> = Lanes([L::ZERO; LANES], Apart([0; 64]));
 
     /// The lanes one after another.
     #[inline(always)]

@@ -4,7 +4,9 @@
 use super::kernel::{avx2, avx2_twin, avx512, avx512_twin};
 use super::{
     isa::Isa,
+    jit,
     kernel::{Kernel, Lane, Meaning, Op, Part, TwinKernel, run, run_twin},
+    program::Program,
 };
 use sim_compiler::{RealType, builtin::math::arithmetic::Fused, value::Scalar};
 
@@ -75,6 +77,10 @@ impl Lane for u32 {
             Isa::Avx2 => avx2_twin::<u32, S, C>,
             Isa::Portable => run_twin::<u32, S, C>,
         }
+    }
+
+    fn install(program: &mut Program) {
+        jit::install(program);
     }
 }
 

@@ -6,7 +6,8 @@ mod check;
 
 use super::{
     isa::Isa,
-    kernel::{Kernel, Lane, Part, TwinKernel},
+    jit::{Function, Jit},
+    kernel::{Kernel, Lane, Lanes, Part, TwinKernel},
     op::{Code, Scalar, Tree},
 };
 use sim_compiler::{ir::Owner, random::Generator, value};
@@ -208,6 +209,13 @@ pub enum Instruction<L> {
         /// The lanes.
         mask: Register,
     },
+    /// Runs a function in place of the instructions up to `next`.
+    Native {
+        /// The function.
+        function: Function,
+        /// The instruction after them.
+        next: Target,
+    },
     /// The end of a part of the program.
     End,
 }
@@ -395,6 +403,8 @@ pub struct Program<L = u32> {
     pub(super) columns: u32,
     /// The mask of lanes that have not stopped, if lanes can stop.
     pub(super) alive: Option<Register>,
+    /// The functions that stand in place of instructions.
+    pub(super) jit: Jit,
 }
 
 impl<L> fmt::Debug for Program<L> {
@@ -462,8 +472,44 @@ impl<L: Lane> Instruction<L> {
             | Instruction::LoadScalar { .. }
             | Instruction::Jump(_)
             | Instruction::JumpIfZero { .. }
+            | Instruction::Native { .. }
             | Instruction::End => {}
         }
+    }
+
+    /// The registers that it reads, and those that it writes in all lanes. Without those of arrays.
+    pub(super) fn uses(mut self) -> (Vec<Register>, Vec<Register>) {
+        let destinations = match &self {
+            Instruction::Lanes { .. }
+            | Instruction::Copy { .. }
+            | Instruction::Gather { .. }
+            | Instruction::Pick { .. }
+            | Instruction::PickLanes { .. }
+            | Instruction::Other { .. }
+            | Instruction::Across { .. } => 1,
+            Instruction::SineAndCosine { .. } => 2,
+            Instruction::Scalar { .. }
+            | Instruction::Clear { .. }
+            | Instruction::LoadScalar { .. }
+            | Instruction::Put { .. }
+            | Instruction::PutLanes { .. }
+            | Instruction::Jump(_)
+            | Instruction::JumpIfZero { .. }
+            | Instruction::JumpIfNone { .. }
+            | Instruction::First { .. }
+            | Instruction::Stop { .. }
+            | Instruction::Native { .. }
+            | Instruction::End => 0,
+        };
+        let mut read = Vec::new();
+        self.each_register(|register| read.push(*register));
+        let written = read.split_off(read.len() - destinations);
+        if let Instruction::Lanes { code, .. } = self
+            && code.reads_destination()
+        {
+            read.extend(&written);
+        }
+        (read, written)
     }
 
     /// The number of registers of the array that it names; 0 if it names none.
@@ -513,6 +559,19 @@ impl<L: Lane> Program<L> {
         self.code.iter().filter(lanes).count()
     }
 
+    /// The functions that stand in place of instructions.
+    pub fn jit(&self) -> &Jit {
+        &self.jit
+    }
+
+    /// Puts functions in place of instructions, where this processor has a compiler for them and none were
+    /// asked for before.
+    pub fn install_functions(&mut self) {
+        if matches!(self.jit, Jit::Off) {
+            L::install(self);
+        }
+    }
+
     /// The number of registers of [`super::kernel::LANES`] lanes of a block.
     pub fn registers(&self) -> u32 {
         self.registers
@@ -520,8 +579,9 @@ impl<L: Lane> Program<L> {
 
     /// Bytes of a machine that runs a block, and of what its agents publish.
     pub fn block_bytes(&self) -> u64 {
-        let lanes = u64::from(self.registers) + u64::from(self.columns);
-        size_of::<L>() as u64 * (super::kernel::LANES as u64 * lanes + self.scalars.len() as u64)
+        let columns = super::kernel::LANES as u64 * u64::from(self.columns);
+        let words = columns + self.scalars.len() as u64;
+        size_of::<Lanes<L>>() as u64 * u64::from(self.registers) + size_of::<L>() as u64 * words
     }
 
     /// Whether worlds compute values of their own in each step, also when all agents have stopped.

@@ -161,8 +161,10 @@ pub(super) fn run_in_parts(build: &Build, steps: u32, ends: &[u32]) -> Agents {
         start = end;
     }
     for isa in Isa::available() {
-        let got = on_vectors(build, &manifest, steps, ends, isa);
-        assert_eq!(got, agents, "on the vector machine with {isa}");
+        for jit in [false, true] {
+            let got = on_vectors(build, &manifest, steps, ends, (isa, jit));
+            assert_eq!(got, agents, "on the vector machine with {isa}, jit {jit}");
+        }
     }
     agents
 }
@@ -173,11 +175,14 @@ pub(super) fn on_vectors(
     manifest: &Manifest,
     steps: u32,
     ends: &[u32],
-    isa: Isa,
+    (isa, jit): (Isa, bool),
 ) -> Agents {
     let generator = Generator::default();
     let program = vector::compile::<u32>(&build.program, manifest, generator, isa, 1);
-    let program = program.expect("a program");
+    let mut program = program.expect("a program");
+    if jit {
+        program.install_functions();
+    }
     let values = Values {
         seed: 7,
         population: 100,

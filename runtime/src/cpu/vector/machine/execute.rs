@@ -41,15 +41,17 @@ impl<L: Lane> Machine<'_, L> {
                     let registers = [*sine, *cosine, *from];
                     self.registers.twin_kernel(*kernel, registers, self.count);
                 }
+                Instruction::Native {
+                    function,
+                    next: after,
+                } => {
+                    next = *after as usize;
+                    let functions = &self.program.jit;
+                    self.registers
+                        .function(*function, &self.scalars, self.count, functions);
+                }
                 Instruction::Scalar { f, to, from } => {
-                    let &[a, b, c, e] = from;
-                    let value = f([
-                        self.scalars[a as usize],
-                        self.scalars[b as usize],
-                        self.scalars[c as usize],
-                        self.scalars[e as usize],
-                    ]);
-                    self.scalars[*to as usize] = value;
+                    self.scalars[*to as usize] = f(from.map(|slot| self.scalars[slot as usize]));
                 }
                 Instruction::Jump(to) => {
                     if (*to as usize) < next {
@@ -150,6 +152,7 @@ impl<L: Lane> Machine<'_, L> {
             | Instruction::JumpIfNone { .. }
             | Instruction::Across { .. }
             | Instruction::Other { .. }
+            | Instruction::Native { .. }
             | Instruction::End => unreachable!("the inner loop runs these"),
         }
     }

@@ -3,10 +3,13 @@
 //! * [`Registers::kernel`] passes a kernel a mutable reference to its destination and shared references to
 //!   its sources. `Program::check` has verified that all are in bounds and that no source is the destination;
 //!   a machine always has a checked program and as many registers as it needs.
+//! * A function of [`jit`](crate::cpu::vector::jit) reads and writes the registers and scalars of checked
+//!   instructions.
 //! * A call of a kernel requires the instruction set that the kernel was compiled for; `Program::check` has
 //!   verified that the processor has it.
 
 use crate::cpu::vector::{
+    jit::{self, Jit},
     kernel::{Call, Kernel, Lane, Lanes, TwinKernel},
     program::Register,
 };
@@ -53,6 +56,19 @@ impl<L: Lane> Registers<L> {
         let [first, second, from] = self.three(registers);
         // SAFETY: see the head of this file.
         unsafe { kernel(first, second, from, count) }
+    }
+
+    /// Runs a function of the program's.
+    #[inline(always)]
+    pub(super) fn function(
+        &mut self,
+        function: jit::Function,
+        scalars: &[L],
+        count: usize,
+        functions: &Jit,
+    ) {
+        // SAFETY: see the head of this file.
+        unsafe { jit::call(function, self.0.as_mut_ptr(), scalars, count, functions) }
     }
 
     /// Three different registers.

@@ -41,6 +41,9 @@ impl<L: Lane> Program<L> {
                     self.slot(*to);
                     self.inside(*from);
                 }
+                Instruction::Native { .. } => {
+                    panic!("a program is checked before it has functions")
+                }
                 Instruction::End => {}
             }
         }

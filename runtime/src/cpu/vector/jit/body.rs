@@ -1,0 +1,371 @@
+//! The values of a segment: what each is computed from, in an order in which operands come first.
+//!
+//! A value that is computed twice is there once. Nothing here rounds otherwise than the instructions from
+//! which a segment is made: no operation is contracted or reassociated.
+
+use super::encode::width;
+use crate::cpu::vector::{
+    isa::Isa,
+    kernel::GROUP,
+    program::{Register, Slot},
+};
+use std::collections::HashMap;
+
+/// Operations of a vector before those of the next, where several are computed side by side.
+const TOGETHER: usize = 8;
+/// The most operations of which four vectors are computed side by side. Measured with two to eight copies of
+/// bodies of 20 to 900 operations on Zen 3: more copies of larger bodies wait for registers that were put
+/// aside.
+const FEW: usize = 160;
+/// The most operations of which two are.
+const SOME: usize = 450;
+
+/// A value by its place in [`Body::nodes`].
+pub type Value = u32;
+
+/// What a value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Node {
+    /// A register of the machine, as it was when the segment began: in a loop over several vectors at once,
+    /// that vector of it.
+    Register(Register, u32),
+    /// A scalar, in all lanes.
+    Scalar(Slot),
+    /// A constant, in all lanes.
+    Constant(u32),
+    /// An operation on one value.
+    One(One, Value),
+    /// An operation on two values.
+    Two(Two, Value, Value),
+    /// An operation on three values.
+    Three(Three, [Value; 3]),
+}
+
+/// Operations on one value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum One {
+    /// The square root.
+    Sqrt,
+    /// To the nearest whole number, ties to even.
+    Round,
+    /// To the next whole number below.
+    Floor,
+    /// To the next whole number above.
+    Ceil,
+    /// To the next whole number towards zero.
+    Trunc,
+    /// The nearest float of an `i32`.
+    FloatOfI,
+    /// The `i32` to which a float truncates; for those that are none, the smallest.
+    Truncate,
+    /// The magnitude of an `i32`; the smallest stays.
+    AbsI,
+    /// A shift to the left.
+    ShiftLeft(u8),
+    /// A shift to the right that fills with zeros.
+    ShiftRight(u8),
+    /// A shift to the right that fills with the sign.
+    ShiftRightSigned(u8),
+    /// The low half of each 64 bits in place of the high half, which is lost.
+    LowToHigh,
+    /// The high half of each 64 bits in place of the low half; the high half is zero.
+    HighToLow,
+}
+
+/// Operations on two values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Two {
+    /// `a + b` of floats.
+    AddF,
+    /// `a - b` of floats.
+    SubF,
+    /// `a * b` of floats.
+    MulF,
+    /// `a / b` of floats.
+    DivF,
+    /// `a` if `a < b`, else `b`.
+    LesserF,
+    /// `a` if `a > b`, else `b`.
+    GreaterF,
+    /// `a & b`
+    And,
+    /// `!a & b`
+    NotAnd,
+    /// `a | b`
+    Or,
+    /// `a ^ b`
+    Xor,
+    /// `a + b` of integers.
+    AddI,
+    /// `a - b` of integers.
+    SubI,
+    /// `a * b` of integers.
+    MulI,
+    /// The smaller `i32`.
+    MinI,
+    /// The larger `i32`.
+    MaxI,
+    /// The smaller `u32`.
+    MinU,
+    /// The larger `u32`.
+    MaxU,
+    /// The products of 64 bits of every second word, from the first.
+    WideProduct,
+    /// `a << b`, for `b` below 32.
+    ShiftLeft,
+    /// `a >> b` of a `u32`, for `b` below 32.
+    ShiftRight,
+    /// `a >> b` of an `i32`, for `b` below 32.
+    ShiftRightSigned,
+    /// `a == b` of integers: all ones or all zeros.
+    EqI,
+    /// `a > b` of `i32`s.
+    GtI,
+    /// `a == b` of floats.
+    EqF,
+    /// `a != b` of floats, also where one is NaN.
+    NeF,
+    /// `a < b` of floats.
+    LtF,
+    /// `a <= b` of floats.
+    LeF,
+    /// Is one of the floats NaN?
+    Unordered,
+}
+
+impl Two {
+    /// May the operands be exchanged? For sums and products of floats, too: only the bits of a NaN differ.
+    pub fn commutes(self) -> bool {
+        use Two::*;
+        match self {
+            AddF | MulF | And | Or | Xor | AddI | MulI | MinI | MaxI | MinU | MaxU
+            | WideProduct | EqI | EqF | NeF | Unordered => true,
+            SubF | DivF | LesserF | GreaterF | NotAnd | SubI | ShiftLeft | ShiftRight
+            | ShiftRightSigned | GtI | LtF | LeF => false,
+        }
+    }
+}
+
+/// Operations on three values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Three {
+    /// `a * b + c`, rounded once.
+    Fma,
+    /// `b` where the mask `a` is all ones, `c` where it is all zeros.
+    Select,
+}
+
+/// The values of a segment.
+#[derive(Debug, Default)]
+pub struct Body {
+    /// Operands before their users.
+    pub nodes: Vec<Node>,
+    known: HashMap<Node, Value>,
+    /// By register of the machine: its value at the end.
+    current: HashMap<Register, Value>,
+    /// The registers that are written, in the order of their first write.
+    written: Vec<Register>,
+}
+
+impl Body {
+    /// The value of a node.
+    pub fn value(&mut self, node: Node) -> Value {
+        let nodes = &mut self.nodes;
+        *self.known.entry(node).or_insert_with(|| {
+            nodes.push(node);
+            nodes.len() as Value - 1
+        })
+    }
+
+    /// What a register of the machine holds now.
+    pub fn read(&mut self, register: Register) -> Value {
+        match self.current.get(&register) {
+            Some(&value) => value,
+            None => self.value(Node::Register(register, 0)),
+        }
+    }
+
+    /// Sets a register of the machine.
+    pub fn write(&mut self, register: Register, value: Value) {
+        if self.current.insert(register, value).is_none() {
+            self.written.push(register);
+        }
+    }
+
+    /// The registers that are written, with their values at the end. Without those that keep what they had.
+    pub fn writes(&self) -> impl Iterator<Item = (Register, Value)> {
+        (self.written.iter())
+            .map(|&register| (register, self.current[&register]))
+            .filter(|&(register, value)| self.nodes[value as usize] != Node::Register(register, 0))
+    }
+
+    /// The bits of a value that is a constant.
+    pub fn constant_of(&self, value: Value) -> Option<u32> {
+        match self.nodes[value as usize] {
+            Node::Constant(bits) => Some(bits),
+            _ => None,
+        }
+    }
+
+    /// A constant by its bits.
+    pub fn bits(&mut self, bits: u32) -> Value {
+        self.value(Node::Constant(bits))
+    }
+
+    /// A constant.
+    pub fn float(&mut self, x: f32) -> Value {
+        self.bits(x.to_bits())
+    }
+
+    /// An operation on one value.
+    pub fn one(&mut self, one: One, a: Value) -> Value {
+        self.value(Node::One(one, a))
+    }
+
+    /// An operation on two values.
+    pub fn two(&mut self, two: Two, a: Value, b: Value) -> Value {
+        let constants = (self.constant_of(a), self.constant_of(b));
+        if let (Two::Xor, (Some(a), Some(b))) = (two, constants) {
+            return self.bits(a ^ b);
+        }
+        self.value(Node::Two(two, a, b))
+    }
+
+    /// `a * b + c`, rounded once.
+    pub fn fma(&mut self, a: Value, b: Value, c: Value) -> Value {
+        self.value(Node::Three(Three::Fma, [a, b, c]))
+    }
+
+    /// `b` where the mask `a` is all ones, else `c`.
+    pub fn select(&mut self, a: Value, b: Value, c: Value) -> Value {
+        self.value(Node::Three(Three::Select, [a, b, c]))
+    }
+}
+
+impl Node {
+    /// Its operands.
+    pub fn operands(self) -> ([Value; 3], usize) {
+        match self {
+            Node::Register(..) | Node::Scalar(_) | Node::Constant(_) => ([0; 3], 0),
+            Node::One(_, a) => ([a, 0, 0], 1),
+            Node::Two(_, a, b) => ([a, b, 0], 2),
+            Node::Three(_, all) => (all, 3),
+        }
+    }
+
+    /// The same of other operands.
+    fn of(self, operand: impl Fn(Value) -> Value) -> Node {
+        match self {
+            Node::Register(..) | Node::Scalar(_) | Node::Constant(_) => self,
+            Node::One(one, a) => Node::One(one, operand(a)),
+            Node::Two(two, a, b) => Node::Two(two, operand(a), operand(b)),
+            Node::Three(three, all) => Node::Three(three, all.map(operand)),
+        }
+    }
+
+    /// Is it there from the start?
+    pub fn is_leaf(self) -> bool {
+        self.operands().1 == 0
+    }
+}
+
+/// By value: whether one that is stored needs it.
+fn needed(body: &Body, stores: &[(Register, Value)]) -> Vec<bool> {
+    let mut needed = vec![false; body.nodes.len()];
+    for &(_, value) in stores {
+        needed[value as usize] = true;
+    }
+    for value in (0..needed.len()).rev() {
+        if needed[value] {
+            let (operands, count) = body.nodes[value].operands();
+            operands[..count]
+                .iter()
+                .for_each(|&it| needed[it as usize] = true);
+        }
+    }
+    needed
+}
+
+/// A value that is stored in a register of the machine, in that vector of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Store {
+    /// The register.
+    pub register: Register,
+    /// The vector.
+    pub copy: u32,
+    /// The value.
+    pub value: Value,
+}
+
+/// The values of a loop that computes several vectors side by side, some operations of one and then of the
+/// next: so the processor has others to go on with where one waits for another.
+#[derive(Debug)]
+pub struct Loop {
+    /// Operands before their users; without those that nothing needs.
+    pub nodes: Vec<Node>,
+    /// What is stored.
+    pub stores: Vec<Store>,
+    /// Vectors of an iteration.
+    pub copies: u32,
+}
+
+impl Loop {
+    /// A loop that stores these values, over as many vectors at once as suits their number and the processor.
+    pub fn new(body: &Body, stores: &[(Register, Value)], isa: Isa) -> Loop {
+        let needed = needed(body, stores);
+        let is_computed = |&value: &usize| needed[value] && !body.nodes[value].is_leaf();
+        let copies = match (0..body.nodes.len()).filter(is_computed).count() {
+            ..=FEW => 4,
+            count if count <= SOME => 2,
+            _ => 1,
+        };
+        // A group of lanes has a whole number of iterations.
+        let most = (GROUP * size_of::<u32>()) as u32 / width(isa);
+        Loop::of(body, stores, &needed, most.min(copies))
+    }
+
+    /// The same over so many vectors.
+    #[cfg(test)]
+    pub fn with_copies(body: &Body, stores: &[(Register, Value)], copies: u32) -> Loop {
+        Loop::of(body, stores, &needed(body, stores), copies)
+    }
+
+    fn of(body: &Body, stores: &[(Register, Value)], needed: &[bool], copies: u32) -> Loop {
+        let count = body.nodes.len();
+        let mut nodes = Vec::new();
+        // By copy and value of the body: its place in the loop.
+        let mut places = vec![vec![0; count]; copies as usize];
+        let all: Vec<usize> = (0..count).filter(|&value| needed[value]).collect();
+        for some in all.chunks(TOGETHER) {
+            for copy in 0..copies {
+                for &value in some {
+                    let node = body.nodes[value];
+                    let shared = matches!(node, Node::Scalar(_) | Node::Constant(_));
+                    places[copy as usize][value] = match copy {
+                        1.. if shared => places[0][value],
+                        _ => {
+                            nodes.push(match node {
+                                Node::Register(register, _) => Node::Register(register, copy),
+                                _ => node.of(|it| places[copy as usize][it as usize]),
+                            });
+                            nodes.len() as Value - 1
+                        }
+                    };
+                }
+            }
+        }
+        let stores = (0..copies).flat_map(|copy| {
+            let place = &places[copy as usize];
+            stores.iter().map(move |&(register, value)| Store {
+                register,
+                copy,
+                value: place[value as usize],
+            })
+        });
+        Loop {
+            nodes,
+            stores: stores.collect(),
+            copies,
+        }
+    }
+}
