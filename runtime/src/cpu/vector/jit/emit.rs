@@ -2,7 +2,7 @@
 //! registers.
 //!
 //! One pass over the values in order. Where a register is needed and none is free, the value that is used
-//! last of all is put aside (L. Belady, "A study of replacement algorithms for a virtual-storage computer",
+//! last of all is spilled (L. Belady, "A study of replacement algorithms for a virtual-storage computer",
 //! 1966): it is stored on the stack, unless memory has it already.
 
 use super::{
@@ -12,7 +12,7 @@ use super::{
 use crate::cpu::vector::{isa::Isa, program::Register};
 use std::collections::HashMap;
 
-/// The most bytes of a function's stack.
+/// The most bytes of a function's stack: it is not probed page by page, and threads have megabytes.
 const MOST_STACK: u32 = 1 << 15;
 
 /// The constants of all functions.

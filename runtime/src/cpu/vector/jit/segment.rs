@@ -195,7 +195,7 @@ fn follows(instruction: &Instruction<u32>) -> (Option<Target>, bool) {
 /// By block: the registers that are live at its end.
 fn live(program: &Program, blocks: &[Block]) -> Vec<Set> {
     let none = Set::new(program);
-    // What a block reads before it writes it, and what it writes.
+    // By block: what is live where it begins, and where it ends.
     let mut begins = vec![none.clone(); blocks.len()];
     let mut ends = vec![none; blocks.len()];
     let mut changed = true;
