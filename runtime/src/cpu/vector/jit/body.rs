@@ -13,8 +13,8 @@ use std::collections::HashMap;
 
 /// Operations of a vector before those of the next, where several are computed side by side.
 const TOGETHER: usize = 8;
-/// The most operations of which four vectors are computed side by side. Measured with one, two and four copies
-/// in eleven examples on Zen 3: more copies of larger bodies spill more registers.
+/// The most operations of which four vectors are computed side by side. Measured with one, two and four
+/// copies in eleven examples on Zen 3: more copies of larger bodies spill more registers.
 const FEW: usize = 160;
 /// The most operations of which two are.
 const SOME: usize = 450;
