@@ -282,8 +282,8 @@ knobs! {
     /// themselves: slow, and there to tell a fault of this compiler from one of a driver.
     checks: bool { name: "checks", scope: Dispatch, values: Values::BOOL, tried: &[] }
     /// Whether the CPU backend compiles the model to machine code, which takes some milliseconds: where it is
-    /// not set, for runs that are worth it. It does on processors with AVX2 whose system allows it, and else
-    /// runs the vector machine alone; the results have the same bits.
+    /// not set, for runs that are worth it. It does on processors with AVX2 or AVX-512 whose system allows
+    /// it, and else runs the vector machine alone; the results have the same bits, but for those of NaNs.
     jit: bool { name: "jit", scope: Dispatch, values: Values::BOOL, tried: &[] }
     /// Whether statistics of outputs that are not kept are computed without holding the outputs: by a GPU
     /// itself, on the CPU in several passes; else by their size.

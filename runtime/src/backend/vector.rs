@@ -118,8 +118,7 @@ impl<L: Lane> VectorBackend<L> {
     fn install_functions(&mut self, agent_steps: u64) {
         let instructions = self.program.lane_instructions() as u64;
         self.work = (agent_steps.saturating_mul(instructions)).saturating_add(self.work);
-        let pays = self.program.isa().gains_by_functions() && self.work >= WORTH_FUNCTIONS;
-        if self.jit.unwrap_or(pays) {
+        if self.jit.unwrap_or(self.work >= WORTH_FUNCTIONS) {
             self.program.install_functions();
         }
     }

@@ -63,18 +63,6 @@ impl Isa {
         }
     }
 
-    /// Whether most models gain by code that is made at run time. With AVX-512 those that draw normal numbers
-    /// lose (docs/performance.md).
-    pub fn gains_by_functions(self) -> bool {
-        match self {
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx2 => true,
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx512 => false,
-            Isa::Portable => false,
-        }
-    }
-
     /// Its name in reports.
     pub fn name(self) -> &'static str {
         match self {

@@ -4,13 +4,14 @@
 //! register of the machine for every operand. Here a run of instructions, a [segment](segment), becomes one
 //! function: a loop over vectors of lanes, in which values stay in the registers of the processor, and only
 //! what is read later is stored. All else stays the machine's: control flow, tables, arrays, draws of
-//! Philox, functions that compute in `f64` or have rare branches. So every program runs, whatever part of it
+//! Philox, functions that compute in `f64`. So every program runs, whatever part of it
 //! becomes functions.
 //!
 //! 1. [`segment`] finds the runs and what of their results is read later.
 //! 2. [`lower`] and [`math`] take instructions apart into [values](body): the same operations in the same
 //!    order as the functions that define them, so that the results have the same bits.
-//! 3. [`emit`] gives values registers and writes the code by [`encode`].
+//! 3. [`emit`] gives values registers and writes the code by [`encode`]; [`rare`] has the functions that the
+//!    code calls where an argument needs them.
 //! 4. [`memory`] makes it executable. No page is writable and executable at once; where the system forbids
 //!    such code, the program runs as it was, and says so.
 
@@ -20,6 +21,8 @@ mod encode;
 mod lower;
 mod math;
 mod memory;
+mod order;
+mod rare;
 mod segment;
 #[cfg(test)]
 mod tests;
@@ -138,8 +141,8 @@ pub fn install(program: &mut Program) {
     let mut code = Vec::new();
     let mut made = Vec::new();
     for segment in &segments {
-        let body = Loop::new(&segment.body, &segment.stores, program.isa);
-        let function = emit::emit(&body, program.isa, &mut constants);
+        let loops = Loop::all(&segment.body, &segment.stores, program.isa);
+        let function = emit::emit(&loops, program.isa, &mut constants);
         if let Some(function) = function {
             code.resize(code.len().next_multiple_of(64), 0);
             made.push((segment, code.len()));

@@ -3,18 +3,24 @@
 //! A value that is computed twice is there once. Nothing here rounds otherwise than the instructions from
 //! which a segment is made: no operation is contracted or reassociated.
 
-use super::encode::width;
+use super::{
+    encode::width,
+    order::{Order, REGISTERS},
+    rare::Rare,
+};
 use crate::cpu::vector::{
     isa::Isa,
     kernel::GROUP,
     program::{Register, Slot},
 };
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// Operations of a vector before those of the next, where several are computed side by side.
-const TOGETHER: usize = 8;
-/// The most operations of which four vectors are computed side by side. Measured with one, two and four
-/// copies in eleven examples on Zen 3: more copies of larger bodies spill more registers.
+const TOGETHER: usize = 4;
+/// The most operations of which four vectors are computed side by side, if no more values are alive at once
+/// than the processor has registers for. Measured with one, two and four copies in thirteen examples on
+/// Zen 3: more copies of larger bodies spill more registers. With AVX-512 on Sapphire Rapids they differ
+/// little.
 const FEW: usize = 160;
 /// The most operations of which two are.
 const SOME: usize = 450;
@@ -143,6 +149,17 @@ impl Two {
             | ShiftRightSigned | GtI | LtF | LeF => false,
         }
     }
+
+    /// Is the result all ones or all zeros by a comparison?
+    pub fn compares(self) -> bool {
+        use Two::*;
+        match self {
+            EqI | GtI | EqF | NeF | LtF | LeF | Unordered => true,
+            AddF | SubF | MulF | DivF | LesserF | GreaterF | And | NotAnd | Or | Xor | AddI
+            | SubI | MulI | MinI | MaxI | MinU | MaxU | WideProduct | ShiftLeft | ShiftRight
+            | ShiftRightSigned => false,
+        }
+    }
 }
 
 /// Operations on three values.
@@ -152,6 +169,9 @@ pub enum Three {
     Fma,
     /// `b` where the mask `a` is all ones, `c` where it is all zeros.
     Select,
+    /// `b` where the mask `a` is all zeros, the function of `c` where it is all ones, which is rare: code
+    /// beside the loop calls it.
+    Rare(Rare),
 }
 
 /// The values of a segment.
@@ -159,9 +179,9 @@ pub enum Three {
 pub struct Body {
     /// Operands before their users.
     pub nodes: Vec<Node>,
-    known: HashMap<Node, Value>,
+    known: FxHashMap<Node, Value>,
     /// By register of the machine: its value at the end.
-    current: HashMap<Register, Value>,
+    current: FxHashMap<Register, Value>,
     /// The registers that are written, in the order of their first write.
     written: Vec<Register>,
 }
@@ -233,6 +253,11 @@ impl Body {
     /// `a * b + c`, rounded once.
     pub fn fma(&mut self, a: Value, b: Value, c: Value) -> Value {
         self.value(Node::Three(Three::Fma, [a, b, c]))
+    }
+
+    /// `b`, but the function of `c` where the mask `a` is all ones.
+    pub fn rare(&mut self, rare: Rare, a: Value, b: Value, c: Value) -> Value {
+        self.value(Node::Three(Three::Rare(rare), [a, b, c]))
     }
 
     /// `b` where the mask `a` is all ones, else `c`.
@@ -309,33 +334,39 @@ pub struct Loop {
 }
 
 impl Loop {
-    /// A loop that stores these values, over as many vectors at once as suits their number and the processor.
-    pub fn new(body: &Body, stores: &[(Register, Value)], isa: Isa) -> Loop {
+    /// The loops that store these values, over as many vectors at once as suits their number; if a group of
+    /// lanes has fewer, a second one runs the rest.
+    pub fn all(body: &Body, stores: &[(Register, Value)], isa: Isa) -> Vec<Loop> {
         let needed = needed(body, stores);
         let is_computed = |&value: &usize| needed[value] && !body.nodes[value].is_leaf();
-        let copies = match (0..body.nodes.len()).filter(is_computed).count() {
-            ..=FEW => 4,
-            count if count <= SOME => 2,
-            _ => 1,
+        let operations = (0..body.nodes.len()).filter(is_computed).count();
+        let four = (operations <= FEW).then(|| Order::new(body, &needed, 4));
+        let four = four.filter(|order| order.live <= REGISTERS);
+        let (order, copies) = match four {
+            Some(order) => (order, 4),
+            None if operations <= SOME => (Order::new(body, &needed, 2), 2),
+            None => (Order::new(body, &needed, 1), 1),
         };
-        // A group of lanes has a whole number of iterations.
         let most = (GROUP * size_of::<u32>()) as u32 / width(isa);
-        Loop::of(body, stores, &needed, most.min(copies))
+        let loops = [Some(copies), (copies > most).then_some(most)];
+        (loops.into_iter().flatten())
+            .map(|copies| Loop::of(body, stores, &order, copies))
+            .collect()
     }
 
     /// The same over so many vectors.
     #[cfg(test)]
     pub fn with_copies(body: &Body, stores: &[(Register, Value)], copies: u32) -> Loop {
-        Loop::of(body, stores, &needed(body, stores), copies)
+        let order = Order::new(body, &needed(body, stores), copies);
+        Loop::of(body, stores, &order, copies)
     }
 
-    fn of(body: &Body, stores: &[(Register, Value)], needed: &[bool], copies: u32) -> Loop {
+    fn of(body: &Body, stores: &[(Register, Value)], order: &Order, copies: u32) -> Loop {
         let count = body.nodes.len();
         let mut nodes = Vec::new();
         // By copy and value of the body: its place in the loop.
         let mut places = vec![vec![0; count]; copies as usize];
-        let all: Vec<usize> = (0..count).filter(|&value| needed[value]).collect();
-        for some in all.chunks(TOGETHER) {
+        for some in order.values.chunks(TOGETHER) {
             for copy in 0..copies {
                 for &value in some {
                     let node = body.nodes[value];

@@ -7,10 +7,11 @@
 
 use super::{
     body::{Loop, Node, Store, Three, Value},
-    encode::{Assembler, Operand, Place, Vector, vectors},
+    encode::{Assembler, Detour, Mask, Operand, Place, Vector, masks, vectors},
+    rare::Rare,
 };
 use crate::cpu::vector::{isa::Isa, program::Register};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// The most bytes of a function's stack: it is not probed page by page, and threads have megabytes.
 const MOST_STACK: u32 = 1 << 15;
@@ -20,7 +21,7 @@ const MOST_STACK: u32 = 1 << 15;
 pub struct Constants {
     /// Their bits.
     pub bits: Vec<u32>,
-    known: HashMap<u32, u32>,
+    known: FxHashMap<u32, u32>,
 }
 
 impl Constants {
@@ -43,21 +44,40 @@ enum Event {
 }
 
 /// Where a value is, and when it is used.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 struct State {
     vector: Option<Vector>,
+    /// The mask register that it is in instead.
+    mask: Option<Mask>,
+    /// Whether all that uses it takes it from a mask register.
+    selects: bool,
     place: Option<Place>,
-    /// The numbers of the events that use it, in order.
-    uses: Vec<u32>,
-    /// How many of them are past.
-    past: usize,
+    /// Which of [`Emitter::uses`] are of it and not past.
+    next: u32,
+    end: u32,
+}
+
+/// A set of registers of the processor, one bit each.
+#[derive(Clone, Copy, Debug, Default)]
+struct Set(u32);
+
+impl Set {
+    fn of(vector: Vector) -> Set {
+        Set(1 << vector)
+    }
+
+    fn has(self, vector: Vector) -> bool {
+        self.0 >> vector & 1 == 1
+    }
 }
 
 struct Emitter<'b> {
     body: &'b Loop,
     /// The values that registers of the machine have at the start.
-    old_values: HashMap<(Register, u32), Value>,
+    old_values: FxHashMap<(Register, u32), Value>,
     states: Vec<State>,
+    /// The numbers of the events that use a value, in order, of one value after the other.
+    uses: Vec<u32>,
     /// By register of the processor: its value.
     vectors: Vec<Option<Value>>,
     assembler: Assembler,
@@ -65,45 +85,78 @@ struct Emitter<'b> {
     scalars: Vec<u32>,
     slots: u32,
     free_slots: Vec<u32>,
+    /// What is computed beside the loop.
+    detours: Vec<Detour>,
+    /// Mask registers without a value.
+    free_masks: Vec<Mask>,
     /// The event at hand.
     now: u32,
 }
 
-/// The function of a loop; `None` if it would need too much of the stack.
-pub fn emit(body: &Loop, isa: Isa, constants: &mut Constants) -> Option<Vec<u8>> {
-    let mut emitter = Emitter {
-        body,
-        old_values: HashMap::new(),
-        states: vec![State::default(); body.nodes.len()],
-        vectors: vec![None; vectors(isa)],
-        assembler: Assembler::new(isa),
-        scalars: Vec::new(),
-        slots: 0,
-        free_slots: Vec::new(),
-        now: 0,
-    };
-    let events = emitter.schedule();
-    emitter.place_leaves(constants);
-    for (number, &event) in events.iter().enumerate() {
-        emitter.now = number as u32;
-        match event {
-            Event::Compute(value) => emitter.compute(value),
-            Event::Store(store) => emitter.store(store),
-        }
+/// The function of loops that run one after another, the last one what the others leave; `None` if it would
+/// need too much of the stack.
+pub fn emit(loops: &[Loop], isa: Isa, constants: &mut Constants) -> Option<Vec<u8>> {
+    let mut bodies = Vec::new();
+    let mut scalars = Vec::new();
+    let mut slots = 0;
+    for body in loops {
+        let emitted = Emitter::run(body, isa, constants);
+        // All loops have the same values, and so the same scalars.
+        scalars = emitted.scalars;
+        slots = slots.max(emitted.slots);
+        bodies.push((emitted.assembler.finish(), emitted.detours, body.copies));
     }
-    let slots = emitter.slots;
     let mut function = Assembler::new(isa);
+    let has_detours = bodies.iter().any(|(_, detours, _)| !detours.is_empty());
+    let first_saved = slots;
+    if has_detours {
+        slots += function.slots_of_detours();
+    }
     if slots * function.width() > MOST_STACK {
         return None;
     }
-    function.begin(&emitter.scalars, slots);
-    let start = function.position();
-    function.append(&emitter.assembler.finish());
-    function.end(start, body.copies);
+    function.begin(&scalars, slots);
+    let mut all = Vec::new();
+    for (body, detours, copies) in &bodies {
+        let start = function.repeat(body, *copies);
+        all.extend(detours.iter().map(|detour| detour.moved(start)));
+    }
+    function.end();
+    if has_detours {
+        function.detours(&all, first_saved);
+    }
     Some(function.finish())
 }
 
-impl Emitter<'_> {
+impl<'b> Emitter<'b> {
+    /// The code of an iteration.
+    fn run(body: &'b Loop, isa: Isa, constants: &mut Constants) -> Emitter<'b> {
+        let mut emitter = Emitter {
+            body,
+            old_values: FxHashMap::default(),
+            states: vec![State::default(); body.nodes.len()],
+            uses: Vec::new(),
+            vectors: vec![None; vectors(isa)],
+            assembler: Assembler::new(isa),
+            scalars: Vec::new(),
+            slots: 0,
+            free_slots: Vec::new(),
+            detours: Vec::new(),
+            free_masks: masks(isa).collect(),
+            now: 0,
+        };
+        let events = emitter.schedule();
+        emitter.place_leaves(constants);
+        for (number, &event) in events.iter().enumerate() {
+            emitter.now = number as u32;
+            match event {
+                Event::Compute(value) => emitter.compute(value),
+                Event::Store(store) => emitter.store(store),
+            }
+        }
+        emitter
+    }
+
     /// The events: each store as early as the register's old value is no longer read.
     fn schedule(&mut self) -> Vec<Event> {
         let nodes = &self.body.nodes;
@@ -118,40 +171,85 @@ impl Emitter<'_> {
                 last_user[operand as usize] = value as Value;
             }
         }
-        let mut after: HashMap<Value, Vec<Store>> = HashMap::new();
-        for &store in &self.body.stores {
-            let old = self.old_values.get(&(store.register, store.copy));
-            let read = old.map_or(store.value, |&old| last_user[old as usize]);
-            after.entry(read.max(store.value)).or_default().push(store);
-        }
-        let mut events = Vec::new();
+        let mut stores: Vec<(Value, Store)> = (self.body.stores.iter())
+            .map(|&store| {
+                let old = self.old_values.get(&(store.register, store.copy));
+                let read = old.map_or(store.value, |&old| last_user[old as usize]);
+                (read.max(store.value), store)
+            })
+            .collect();
+        stores.sort_by_key(|&(after, _)| after);
+        let mut stores = stores.into_iter().peekable();
+        let mut events = Vec::with_capacity(nodes.len() + self.body.stores.len());
         for (value, node) in nodes.iter().enumerate() {
             if !node.is_leaf() {
                 events.push(Event::Compute(value as Value));
             }
-            let stores = after.remove(&(value as Value)).unwrap_or_default();
-            events.extend(stores.into_iter().map(Event::Store));
-        }
-        for (number, &event) in events.iter().enumerate() {
-            let (operands, count) = match event {
-                Event::Compute(value) => nodes[value as usize].operands(),
-                Event::Store(store) => ([store.value, 0, 0], 1),
-            };
-            for &operand in &operands[..count] {
-                let uses = &mut self.states[operand as usize].uses;
-                if uses.last() != Some(&(number as u32)) {
-                    uses.push(number as u32);
-                }
+            while let Some((_, store)) = stores.next_if(|&(after, _)| after == value as Value) {
+                events.push(Event::Store(store));
             }
         }
+        self.find_uses(&events);
+        self.find_masks();
         events
+    }
+
+    /// The values that are only used as masks of selections.
+    fn find_masks(&mut self) {
+        let nodes = &self.body.nodes;
+        for (state, node) in self.states.iter_mut().zip(nodes) {
+            state.selects = matches!(node, Node::Two(two, ..) if two.compares());
+        }
+        for node in nodes {
+            let (operands, count) = node.operands();
+            let is_selection = matches!(node, Node::Three(Three::Select | Three::Rare(_), _));
+            for &operand in &operands[usize::from(is_selection).min(count)..count] {
+                self.states[operand as usize].selects = false;
+            }
+        }
+        for store in &self.body.stores {
+            self.states[store.value as usize].selects = false;
+        }
+    }
+
+    /// The operands of an event. One may be there twice.
+    fn operands(&self, event: Event) -> ([Value; 3], usize) {
+        match event {
+            Event::Compute(value) => self.body.nodes[value as usize].operands(),
+            Event::Store(store) => ([store.value, 0, 0], 1),
+        }
+    }
+
+    /// By value: the events that use it.
+    fn find_uses(&mut self, events: &[Event]) {
+        for &event in events {
+            let (operands, count) = self.operands(event);
+            for &operand in &operands[..count] {
+                self.states[operand as usize].end += 1;
+            }
+        }
+        let mut all = 0;
+        for state in &mut self.states {
+            let count = state.end;
+            (state.next, state.end) = (all, all);
+            all += count;
+        }
+        self.uses = vec![0; all as usize];
+        for (number, &event) in events.iter().enumerate() {
+            let (operands, count) = self.operands(event);
+            for &operand in &operands[..count] {
+                let state = &mut self.states[operand as usize];
+                self.uses[state.end as usize] = number as u32;
+                state.end += 1;
+            }
+        }
     }
 
     /// What registers, scalars and constants are in from the start.
     fn place_leaves(&mut self, constants: &mut Constants) {
         for (value, &node) in self.body.nodes.iter().enumerate() {
             let state = &mut self.states[value];
-            if state.uses.is_empty() {
+            if state.next == state.end {
                 continue;
             }
             state.place = match node {
@@ -169,8 +267,9 @@ impl Emitter<'_> {
 
     /// The next event that uses a value, from this one on, or after it.
     fn next_use(&self, value: Value, first: u32) -> Option<u32> {
-        let state = &self.states[value as usize];
-        (state.uses[state.past..].iter().copied()).find(|&number| number >= first)
+        let State { next, end, .. } = self.states[value as usize];
+        let uses = &self.uses[next as usize..end as usize];
+        uses.iter().copied().find(|&number| number >= first)
     }
 
     /// Whether nothing after this event uses a value.
@@ -194,7 +293,7 @@ impl Emitter<'_> {
     }
 
     /// A register without a value, but none of these.
-    fn take(&mut self, kept: &[Vector]) -> Vector {
+    fn take(&mut self, kept: Set) -> Vector {
         if let Some(vector) = self.free() {
             return vector;
         }
@@ -203,7 +302,7 @@ impl Emitter<'_> {
             self.next_use(value, self.now).unwrap_or(u32::MAX)
         };
         let vector = (0..self.vectors.len() as Vector)
-            .filter(|vector| !kept.contains(vector))
+            .filter(|&vector| !kept.has(vector))
             .max_by_key(used)
             .expect("more registers than operands");
         let value = self.vectors[usize::from(vector)].take().expect("a value");
@@ -221,7 +320,7 @@ impl Emitter<'_> {
     }
 
     /// A value in a register.
-    fn resident(&mut self, value: Value, kept: &[Vector]) -> Vector {
+    fn resident(&mut self, value: Value, kept: Set) -> Vector {
         if let Some(vector) = self.vector(value) {
             return vector;
         }
@@ -233,7 +332,7 @@ impl Emitter<'_> {
     }
 
     /// A value in a register, or in memory if this is its last use or no register is free.
-    fn operand(&mut self, value: Value, kept: &[Vector]) -> Operand {
+    fn operand(&mut self, value: Value, kept: Set) -> Operand {
         if self.vector(value).is_none() && (self.dies(value) || self.free().is_none()) {
             let place = self.states[value as usize].place;
             return Operand::Memory(place.expect("it is somewhere"));
@@ -243,6 +342,10 @@ impl Emitter<'_> {
 
     /// Frees the register of a value that nothing uses any more.
     fn release(&mut self, value: Value) {
+        if self.dies(value) {
+            let mask = self.states[value as usize].mask.take();
+            self.free_masks.extend(mask);
+        }
         if self.dies(value)
             && let Some(vector) = self.states[value as usize].vector.take()
         {
@@ -260,14 +363,9 @@ impl Emitter<'_> {
             self.states[value as usize].place = None;
             self.free_slots.push(slot);
         }
-        let now = self.now;
         let state = &mut self.states[value as usize];
-        while state
-            .uses
-            .get(state.past)
-            .is_some_and(|&number| number <= now)
-        {
-            state.past += 1;
+        while state.next < state.end && self.uses[state.next as usize] <= self.now {
+            state.next += 1;
         }
     }
 
@@ -279,15 +377,15 @@ impl Emitter<'_> {
         } = store;
         let to = Place::Lanes(register, copy);
         // What the register held and is still needed is kept elsewhere.
-        let mut kept = Vec::new();
+        let mut kept = Set::default();
         if let Some(&old) = self.old_values.get(&(register, copy))
             && !self.dies(old)
             && self.states[old as usize].place == Some(to)
         {
-            kept.push(self.resident(old, &[]));
+            kept = Set::of(self.resident(old, Set::default()));
             self.states[old as usize].place = None;
         }
-        let vector = self.resident(value, &kept);
+        let vector = self.resident(value, kept);
         self.assembler.store(to, vector);
         self.release_slot(value);
         let state = &mut self.states[value as usize];
@@ -303,8 +401,8 @@ impl Emitter<'_> {
         match self.body.nodes[value as usize] {
             Node::One(one, a) => {
                 let from = match self.assembler.one_takes_memory(one) {
-                    true => self.operand(a, &[]),
-                    false => Operand::Vector(self.resident(a, &[])),
+                    true => self.operand(a, Set::default()),
+                    false => Operand::Vector(self.resident(a, Set::default())),
                 };
                 let to = self.result(value, operands);
                 self.assembler.one(one, to, from);
@@ -313,17 +411,29 @@ impl Emitter<'_> {
                 if two.commutes() && self.vector(a).is_none() && self.vector(b).is_some() {
                     (a, b) = (b, a);
                 }
-                let left = self.resident(a, &self.all_vectors(operands));
-                let right = self.operand(b, &[left]);
+                let left = self.resident(a, self.all_vectors(operands));
+                let right = self.operand(b, Set::of(left));
+                if self.states[value as usize].selects
+                    && let Some(mask) = self.free_masks.pop()
+                {
+                    self.states[value as usize].mask = Some(mask);
+                    self.assembler.compare(two, mask, left, right);
+                    return self.release_all(operands);
+                }
                 let to = self.result(value, operands);
                 self.assembler.operation(two, to, left, right);
             }
             Node::Three(Three::Fma, all) => self.fma(value, all),
             Node::Three(Three::Select, all) => self.select(value, all),
+            Node::Three(Three::Rare(rare), all) => self.rare(value, rare, all),
             Node::Register(..) | Node::Scalar(_) | Node::Constant(_) => {
                 unreachable!("it is there from the start")
             }
         }
+        self.release_all(operands);
+    }
+
+    fn release_all(&mut self, operands: &[Value]) {
         for &operand in operands {
             self.release(operand);
             self.release_slot(operand);
@@ -331,11 +441,9 @@ impl Emitter<'_> {
     }
 
     /// The registers that these values have.
-    fn all_vectors(&self, values: &[Value]) -> Vec<Vector> {
-        values
-            .iter()
-            .filter_map(|&value| self.vector(value))
-            .collect()
+    fn all_vectors(&self, values: &[Value]) -> Set {
+        let vectors = values.iter().filter_map(|&value| self.vector(value));
+        Set(vectors.fold(0, |all, vector| all | Set::of(vector).0))
     }
 
     /// The register of a result, which may be that of an operand that dies.
@@ -344,14 +452,14 @@ impl Emitter<'_> {
         for &operand in operands {
             self.release(operand);
         }
-        let to = self.take(&kept);
+        let to = self.take(kept);
         self.give(to, value);
         to
     }
 
     /// The register of a result that is none of the operands'.
     fn new_result(&mut self, value: Value, operands: &[Value]) -> Vector {
-        let to = self.take(&self.all_vectors(operands));
+        let to = self.take(self.all_vectors(operands));
         self.give(to, value);
         to
     }
@@ -377,8 +485,8 @@ impl Emitter<'_> {
             if self.vector(a).is_none() {
                 (a, b) = (b, a);
             }
-            let left = self.resident(a, &self.all_vectors(&all));
-            let right = self.operand(b, &self.all_vectors(&all));
+            let left = self.resident(a, self.all_vectors(&all));
+            let right = self.operand(b, self.all_vectors(&all));
             let to = self.replace(c, value);
             return self.assembler.fma_231(to, left, right);
         }
@@ -386,16 +494,16 @@ impl Emitter<'_> {
             (a, b) = (b, a);
         }
         if self.is_spent(a, [b, c]) {
-            let factor = self.resident(b, &self.all_vectors(&all));
-            let sum = self.operand(c, &self.all_vectors(&all));
+            let factor = self.resident(b, self.all_vectors(&all));
+            let sum = self.operand(c, self.all_vectors(&all));
             let to = self.replace(a, value);
             return self.assembler.fma_213(to, factor, sum);
         }
         if self.vector(a).is_none() {
             (a, b) = (b, a);
         }
-        let left = self.resident(a, &self.all_vectors(&all));
-        let right = self.operand(b, &self.all_vectors(&all));
+        let left = self.resident(a, self.all_vectors(&all));
+        let right = self.operand(b, self.all_vectors(&all));
         let state = &self.states[c as usize];
         let sum = match (state.vector, state.place) {
             (Some(vector), _) => Operand::Vector(vector),
@@ -408,17 +516,23 @@ impl Emitter<'_> {
 
     fn select(&mut self, value: Value, all: [Value; 3]) {
         let [mask, a, b] = all;
-        let at = self.resident(mask, &self.all_vectors(&all));
+        if let Some(mask) = self.states[mask as usize].mask {
+            let second = self.resident(b, self.all_vectors(&all));
+            let first = self.operand(a, self.all_vectors(&all));
+            let to = self.result(value, &all);
+            return self.assembler.blend(to, mask, first, second);
+        }
+        let at = self.resident(mask, self.all_vectors(&all));
         if !self.assembler.selects_into_mask() {
-            let second = self.resident(b, &self.all_vectors(&all));
-            let first = self.operand(a, &self.all_vectors(&all));
+            let second = self.resident(b, self.all_vectors(&all));
+            let first = self.operand(a, self.all_vectors(&all));
             let to = self.result(value, &all);
             return self
                 .assembler
                 .select(to, at, first, Operand::Vector(second));
         }
-        let first = self.resident(a, &self.all_vectors(&all));
-        let second = self.operand(b, &self.all_vectors(&all));
+        let first = self.resident(a, self.all_vectors(&all));
+        let second = self.operand(b, self.all_vectors(&all));
         let to = if self.is_spent(mask, [a, b]) {
             self.replace(mask, value)
         } else {
@@ -428,5 +542,31 @@ impl Emitter<'_> {
         };
         self.assembler
             .select(to, to, Operand::Vector(first), second);
+    }
+
+    fn rare(&mut self, value: Value, rare: Rare, all: [Value; 3]) {
+        let [mask, usual, argument] = all;
+        let from = self.resident(argument, self.all_vectors(&all));
+        let usual_at = self.resident(usual, self.all_vectors(&all));
+        let to = if self.is_spent(usual, [mask, argument]) {
+            self.replace(usual, value)
+        } else {
+            let to = self.new_result(value, &all);
+            self.assembler.load(to, Operand::Vector(usual_at));
+            to
+        };
+        let jump = match self.states[mask as usize].mask {
+            Some(mask) => self.assembler.jump_if_any(mask),
+            None => {
+                let vector = self.resident(mask, self.all_vectors(&[mask, argument, value]));
+                self.assembler.jump_if_any_lane(vector)
+            }
+        };
+        self.detours.push(Detour {
+            jump,
+            rare,
+            to,
+            from,
+        });
     }
 }

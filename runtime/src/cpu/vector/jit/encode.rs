@@ -1,5 +1,9 @@
 //! Instructions of the processor for each operation, in the two encodings: VEX with 256 bits, EVEX with 512.
 
+mod frame;
+
+pub use frame::Detour;
+
 use super::body::{One, Two};
 use crate::cpu::vector::{isa::Isa, kernel::LANES, program::Register as Lane};
 use iced_x86::{Code, Encoder, IcedError, Instruction, MemoryOperand, Register};
@@ -9,6 +13,9 @@ pub const STRIDE: usize = size_of::<crate::cpu::vector::kernel::Lanes<u32>>();
 
 /// A register of the processor.
 pub type Vector = u8;
+
+/// A mask register of the processor.
+pub type Mask = u8;
 
 /// Where a value that is in no register of the processor is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -197,43 +204,51 @@ impl Assembler {
     /// `to = a op b`
     pub fn operation(&mut self, two: Two, to: Vector, a: Vector, b: Operand) {
         let (to, a) = (self.register(to), self.register(a));
-        // The predicates are those that a NaN does not fulfil, except for `!=`.
-        match two {
-            Two::EqF => self.compare_floats(to, a, b, 0x00),
-            Two::NeF => self.compare_floats(to, a, b, 0x04),
-            Two::LtF => self.compare_floats(to, a, b, 0x11),
-            Two::LeF => self.compare_floats(to, a, b, 0x12),
-            Two::Unordered => self.compare_floats(to, a, b, 0x03),
-            Two::EqI | Two::GtI if self.is_512() => {
-                let code = match two {
-                    Two::EqI => Code::EVEX_Vpcmpeqd_kr_k1_zmm_zmmm512b32,
-                    _ => Code::EVEX_Vpcmpgtd_kr_k1_zmm_zmmm512b32,
-                };
-                self.three(code, Register::K1, a, b);
-                self.widen_mask(to);
-            }
-            _ => self.three(self.pick(codes(two)), to, a, b),
+        if !two.compares() {
+            return self.three(self.pick(codes(two)), to, a, b);
         }
-    }
-
-    fn compare_floats(&mut self, to: Register, a: Register, b: Operand, predicate: u32) {
         if self.is_512() {
-            let code = Code::EVEX_Vcmpps_kr_k1_zmm_zmmm512b32_imm8_sae;
-            self.three_with_number(code, Register::K1, a, b, predicate);
-            self.widen_mask(to);
-        } else {
-            let code = Code::VEX_Vcmpps_ymm_ymm_ymmm256_imm8;
-            self.three_with_number(code, to, a, b, predicate);
+            self.compare_into(two, Register::K1, a, b);
+            let code = Code::EVEX_Vpmovm2d_zmm_kr;
+            return self.put(Instruction::with2(code, to, Register::K1));
+        }
+        match predicate(two) {
+            Some(predicate) => {
+                let code = Code::VEX_Vcmpps_ymm_ymm_ymmm256_imm8;
+                self.three_with_number(code, to, a, b, predicate);
+            }
+            None => self.three(self.pick(codes(two)), to, a, b),
         }
     }
 
-    /// All ones or all zeros for each bit of the mask register.
-    fn widen_mask(&mut self, to: Register) {
-        self.put(Instruction::with2(
-            Code::EVEX_Vpmovm2d_zmm_kr,
-            to,
-            Register::K1,
-        ));
+    /// `to = a op b` for a comparison.
+    pub fn compare(&mut self, two: Two, to: Mask, a: Vector, b: Operand) {
+        let a = self.register(a);
+        self.compare_into(two, mask(to), a, b);
+    }
+
+    fn compare_into(&mut self, two: Two, to: Register, a: Register, b: Operand) {
+        match predicate(two) {
+            Some(predicate) => {
+                let code = Code::EVEX_Vcmpps_kr_k1_zmm_zmmm512b32_imm8_sae;
+                self.three_with_number(code, to, a, b, predicate);
+            }
+            None => self.three(self.pick(codes(two)), to, a, b),
+        }
+    }
+
+    /// `to = mask ? a : b`
+    pub fn blend(&mut self, to: Vector, by: Mask, a: Operand, b: Vector) {
+        let [to, b] = [to, b].map(|vector| self.register(vector));
+        let code = Code::EVEX_Vblendmps_zmm_k1z_zmm_zmmm512b32;
+        let made = match a {
+            Operand::Vector(a) => Instruction::with3(code, to, b, self.register(a)),
+            Operand::Memory(place) => Instruction::with3(code, to, b, self.memory(place)),
+        };
+        self.put(made.map(|mut instruction| {
+            instruction.set_op_mask(mask(by));
+            instruction
+        }));
     }
 
     /// `to = a * to + c`
@@ -286,58 +301,12 @@ impl Assembler {
         self.put(made);
     }
 
-    /// The beginning of a function: with so many slots on the stack, the first of which are the scalars in
-    /// all lanes.
-    pub fn begin(&mut self, scalars: &[u32], slots: u32) {
-        use Register::{RBP, RSP};
-        let bytes = i64::from(slots * self.width()).max(64);
-        self.put(Instruction::with1(Code::Push_r64, RBP));
-        self.put(Instruction::with2(Code::Mov_r64_rm64, RBP, RSP));
-        self.put(Instruction::with2(Code::Sub_rm64_imm32, RSP, bytes as i32));
-        self.put(Instruction::with2(Code::And_rm64_imm8, RSP, -64));
-        let spread = self.pick([
-            Code::VEX_Vbroadcastss_ymm_m32,
-            Code::EVEX_Vbroadcastss_zmm_k1z_xmmm32,
-        ]);
-        for (slot, &scalar) in scalars.iter().enumerate() {
-            let bytes = i64::from(scalar) * 4;
-            let none = Register::None;
-            let from = MemoryOperand::new(SCALARS, none, 1, bytes, 1, false, none);
-            self.put(Instruction::with2(spread, self.register(0), from));
-            self.store(Place::Stack(slot as u32), 0);
-        }
-        self.put(Instruction::with2(
-            Code::Xor_r32_rm32,
-            Register::EAX,
-            Register::EAX,
-        ));
-    }
-
-    /// The end of the loop, an iteration of which is so many vectors, and of the function: `body` is where
-    /// the loop begins.
-    pub fn end(&mut self, body: u64, copies: u32) {
-        use Register::{RBP, RSP};
-        let bytes = (self.width() * copies) as i32;
-        self.put(Instruction::with2(Code::Add_rm64_imm32, OFFSET, bytes));
-        self.put(Instruction::with2(Code::Cmp_r64_rm64, OFFSET, BYTES));
-        self.put(Instruction::with_branch(Code::Jb_rel32_64, body));
-        self.put(Ok(Instruction::with(Code::VEX_Vzeroupper)));
-        self.put(Instruction::with2(Code::Mov_r64_rm64, RSP, RBP));
-        self.put(Instruction::with1(Code::Pop_r64, RBP));
-        self.put(Ok(Instruction::with(Code::Retnq)));
-    }
-
     /// Adds code that does not depend on where it is.
-    pub fn append(&mut self, code: &[u8]) {
+    fn append(&mut self, code: &[u8]) {
         let mut all = self.encoder.take_buffer();
         all.extend_from_slice(code);
         self.encoder.set_buffer(all);
         self.at += code.len() as u64;
-    }
-
-    /// The number of bytes so far.
-    pub fn position(&self) -> u64 {
-        self.at
     }
 
     /// The code.
@@ -354,6 +323,27 @@ pub fn width(isa: Isa) -> u32 {
 /// Vectors that the processor has.
 pub fn vectors(isa: Isa) -> usize {
     if isa == Isa::Avx512 { 32 } else { 16 }
+}
+
+/// Mask registers for values; the first one is for what is used at once.
+pub fn masks(isa: Isa) -> std::ops::Range<Mask> {
+    if isa == Isa::Avx512 { 2..8 } else { 0..0 }
+}
+
+fn mask(number: Mask) -> Register {
+    Register::K0 + u32::from(number)
+}
+
+/// The predicate of a comparison of floats: those that a NaN does not fulfil, except for `!=`.
+fn predicate(two: Two) -> Option<u32> {
+    match two {
+        Two::EqF => Some(0x00),
+        Two::NeF => Some(0x04),
+        Two::LtF => Some(0x11),
+        Two::LeF => Some(0x12),
+        Two::Unordered => Some(0x03),
+        _ => None,
+    }
 }
 
 /// Two instructions by their names: of 256 and of 512 bits.

@@ -105,6 +105,8 @@ impl Body {
             Blend => self.select(a, b, d),
             Exp => self.exp(a),
             Log => self.log(a),
+            Sin => self.sin(a),
+            Cos => self.cos(a),
             InverseSqrt => self.inverse_sqrt(a),
             Tanh => self.tanh(a),
             Sigmoid => self.sigmoid(a),
@@ -123,13 +125,13 @@ impl Body {
                 let second = self.draw([a, b], e);
                 self.normal_from(first, second)
             }
-            // Computed in `f64`, by rare branches, or seldom.
+            // Computed in `f64`, or seldom.
             DivI | RemI | DivU | RemU | Ldexp | Exp2 | Log2 | Pow | Acos | Acosh | Asin | Asinh
             | Atan | Atan2 | Atanh | Cosh | Degrees | Radians | Sinh | Erf | Erfc | Gamma
             | Lgamma | NormalCdf | NormalQuantile | Softplus | CountLeadingZeros | CountOneBits
             | CountTrailingZeros | ExtractBits | FirstLeadingBitI | FirstLeadingBitU
-            | FirstTrailingBit | InsertBits | ReverseBits | AgentKey0 | AgentKey1 | Sin | Cos
-            | Tan | Philox => return None,
+            | FirstTrailingBit | InsertBits | ReverseBits | AgentKey0 | AgentKey1 | Tan
+            | Philox => return None,
         })
     }
 

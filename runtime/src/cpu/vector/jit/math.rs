@@ -1,7 +1,10 @@
 //! The functions of inner loops as values: the operations of `sim_compiler::builtin::math::primary`, of
 //! `special` and of `sim_compiler::random`, one for one, with their constants.
 
-use super::body::{Body, One, Two, Value};
+use super::{
+    body::{Body, One, Two, Value},
+    rare::Rare,
+};
 use sim_compiler::{
     builtin::math::primary,
     random::keyed_hash::{ROUND_1, ROUND_2, STEP_WEYL, STEP_WEYL_2, WORD_WEYL},
@@ -165,8 +168,9 @@ impl Body {
         self.two(Two::DivF, above, q)
     }
 
-    /// The cosine of an angle that needs no wide reduction.
-    fn cos_fast(&mut self, x: Value) -> Value {
+    /// The nearest multiple of π/2, whose lowest bits are a count, and what is left, for an angle that needs
+    /// no wide reduction.
+    fn reduce(&mut self, x: Value) -> (Value, Value) {
         let sum = self.fma_of(x, FRAC_2_PI, primary::ROUND);
         let round = self.float(primary::ROUND);
         let n = self.sub(sum, round);
@@ -174,8 +178,12 @@ impl Body {
         for part in primary::HALF_PI {
             r = self.fma_by(n, -part, r);
         }
-        let [one_more, lowest, zero, sign] = [1, 1, 0, SIGN].map(|bits| self.bits(bits));
-        let quarter = self.two(Two::AddI, sum, one_more);
+        (sum, r)
+    }
+
+    /// The sine of so many right angles and `r` more, with the sign bit of `flip` turned into it.
+    fn sin_of(&mut self, quarter: Value, r: Value, flip: Option<Value>) -> Value {
+        let [lowest, zero, sign] = [1, 0, SIGN].map(|bits| self.bits(bits));
         let r2 = self.mul(r, r);
         let p = self.polynomial(r2, primary::SINE);
         let r3 = self.mul(r2, r);
@@ -187,9 +195,45 @@ impl Body {
         let odd = self.two(Two::And, quarter, lowest);
         let even = self.two(Two::EqI, odd, zero);
         let value = self.select(even, sin, cos);
-        let flip = self.one(One::ShiftLeft(30), quarter);
-        let flip = self.two(Two::And, flip, sign);
-        self.two(Two::Xor, value, flip)
+        let turn = self.one(One::ShiftLeft(30), quarter);
+        let turn = match flip {
+            Some(flip) => self.two(Two::Xor, turn, flip),
+            None => turn,
+        };
+        let turn = self.two(Two::And, turn, sign);
+        self.two(Two::Xor, value, turn)
+    }
+
+    /// The cosine of an angle that needs no wide reduction.
+    fn cos_fast(&mut self, x: Value) -> Value {
+        let (quarter, r) = self.reduce(x);
+        let one_more = self.bits(1);
+        let quarter = self.two(Two::AddI, quarter, one_more);
+        self.sin_of(quarter, r, None)
+    }
+
+    /// Whether the magnitude of an angle is so large that it needs a wide reduction.
+    fn is_large(&mut self, size: Value) -> Value {
+        let bound = self.float(primary::LARGE);
+        self.two(Two::LtF, bound, size)
+    }
+
+    /// The sine.
+    pub fn sin(&mut self, x: Value) -> Value {
+        let size = self.abs(x);
+        let (quarter, r) = self.reduce(size);
+        let usual = self.sin_of(quarter, r, Some(x));
+        let large = self.is_large(size);
+        self.rare(Rare::Sin, large, usual, x)
+    }
+
+    /// The cosine: that of the magnitude, which has the same bits, so that a sine beside it shares the
+    /// reduction.
+    pub fn cos(&mut self, x: Value) -> Value {
+        let size = self.abs(x);
+        let usual = self.cos_fast(size);
+        let large = self.is_large(size);
+        self.rare(Rare::Cos, large, usual, x)
     }
 
     /// `unit(word)`

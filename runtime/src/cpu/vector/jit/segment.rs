@@ -3,7 +3,7 @@
 
 use super::body::{Body, Node, Value};
 use crate::cpu::vector::program::{Instruction, Known, Program, Register, Slot, Target};
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
 
 /// The fewest instructions that are worth a function: few gain less than its call costs.
 const FEWEST: usize = 4;
@@ -35,7 +35,7 @@ struct Block {
 }
 
 /// A set of registers that do not live across steps.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 struct Set {
     words: Vec<u64>,
     first: Register,
@@ -78,6 +78,17 @@ impl Set {
         }
     }
 
+    /// What is live before a block, given what is live after it; whether this is more than before.
+    fn pass_block(&mut self, after: &Set, read: &Set, written: &Set) -> bool {
+        let mut changed = false;
+        for (k, word) in self.words.iter_mut().enumerate() {
+            let live = read.words[k] | (after.words[k] & !written.words[k]);
+            changed |= live != *word;
+            *word = live;
+        }
+        changed
+    }
+
     /// What is live before an instruction, given what is live after it.
     fn pass(&mut self, instruction: &Instruction<u32>) {
         let (read, written) = instruction.uses();
@@ -117,7 +128,7 @@ pub fn find(program: &mut Program) -> Vec<Segment> {
 /// The scalars that nothing writes.
 struct Constants {
     first: Slot,
-    written: HashSet<Slot>,
+    written: FxHashSet<Slot>,
     scalars: Vec<u32>,
 }
 
@@ -195,6 +206,23 @@ fn follows(instruction: &Instruction<u32>) -> (Option<Target>, bool) {
 /// By block: the registers that are live at its end.
 fn live(program: &Program, blocks: &[Block]) -> Vec<Set> {
     let none = Set::new(program);
+    // By block: what is read before it is written there, and what is written first.
+    let effects: Vec<[Set; 2]> = (blocks.iter())
+        .map(|block| {
+            let (mut read, mut written) = (none.clone(), none.clone());
+            for instruction in program.code[block.start..block.end].iter().rev() {
+                let (sources, destinations) = instruction.uses();
+                for register in destinations {
+                    written.insert(register);
+                    read.remove(register);
+                }
+                for register in sources {
+                    read.insert(register);
+                }
+            }
+            [read, written]
+        })
+        .collect();
     // By block: what is live where it begins, and where it ends.
     let mut begins = vec![none.clone(); blocks.len()];
     let mut ends = vec![none; blocks.len()];
@@ -202,19 +230,11 @@ fn live(program: &Program, blocks: &[Block]) -> Vec<Set> {
     while changed {
         changed = false;
         for (number, block) in blocks.iter().enumerate().rev() {
-            let mut end = ends[number].clone();
             for next in block.next.into_iter().flatten() {
-                end.add(&begins[next]);
+                ends[number].add(&begins[next]);
             }
-            let mut begin = end.clone();
-            for instruction in program.code[block.start..block.end].iter().rev() {
-                begin.pass(instruction);
-            }
-            ends[number] = end;
-            if begin != begins[number] {
-                begins[number] = begin;
-                changed = true;
-            }
+            let [read, written] = &effects[number];
+            changed |= begins[number].pass_block(&ends[number], read, written);
         }
     }
     ends
@@ -254,7 +274,7 @@ fn is_scalar(instruction: &Instruction<u32>) -> bool {
 /// these are. If there is none, how many instructions are no part of any.
 fn from(code: &[Instruction<u32>], constants: &Constants) -> (Option<(Body, usize, usize)>, usize) {
     let mut body = Body::default();
-    let mut read = HashSet::new();
+    let mut read = FxHashSet::default();
     let (mut taken, mut scalars, mut length, mut before) = (0, 0, 0, 0);
     for (k, instruction) in code.iter().enumerate() {
         match *instruction {
@@ -282,6 +302,14 @@ fn from(code: &[Instruction<u32>], constants: &Constants) -> (Option<(Body, usiz
                     break;
                 };
                 body.write(registers[0], value);
+            }
+            Instruction::SineAndCosine {
+                sine, cosine, from, ..
+            } => {
+                let angle = body.read(from);
+                let [sin, cos] = [body.sin(angle), body.cos(angle)];
+                body.write(sine, sin);
+                body.write(cosine, cos);
             }
             Instruction::Copy { to, from } if taken > 0 => {
                 let value = body.read(from);

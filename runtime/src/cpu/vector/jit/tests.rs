@@ -7,13 +7,15 @@ use super::{
     emit::{Constants, emit},
     encode::STRIDE,
     memory::Executable,
+    rare::Rare,
 };
 use crate::cpu::vector::{
     isa::Isa,
     kernel::{GROUP, LANES, Lanes},
     program::Register,
 };
-use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind};
+use iced_x86::{Code, Decoder, DecoderOptions, Instruction, Mnemonic, OpKind};
+use sim_compiler::builtin::math::{self, primary};
 
 const ONES: [One; 13] = [
     One::Sqrt,
@@ -217,6 +219,9 @@ fn evaluate(body: &Body, registers: &[Lanes<u32>], scalars: &[u32], lane: usize)
                     }
                     Three::Select if a == u32::MAX => b,
                     Three::Select => c,
+                    Three::Rare(_) if a == 0 => b,
+                    Three::Rare(Rare::Sin) => math::sin(f32::from_bits(c)).to_bits(),
+                    Three::Rare(Rare::Cos) => math::cos(f32::from_bits(c)).to_bits(),
                 }
             }),
         });
@@ -242,7 +247,14 @@ fn random_body(words: &mut Words, operations: usize) -> Body {
             _ => values[values.len() - 1 - words.below(values.len().min(24))],
         };
         let [a, b, c] = [any(words), any(words), any(words)];
-        let value = match words.next() % 8 {
+        let value = match words.next() % 9 {
+            8 => {
+                let (bound, rest) = (body.float(primary::LARGE), body.bits(!(1 << 31)));
+                let size = body.two(Two::And, a, rest);
+                let mask = body.two(Two::LtF, bound, size);
+                let rare = [Rare::Sin, Rare::Cos][words.below(2)];
+                body.rare(rare, mask, b, a)
+            }
             0 | 1 => body.one(ONES[words.below(ONES.len())], a),
             2 => body.fma(a, b, c),
             3 => {
@@ -300,7 +312,7 @@ fn depends_on_nans(body: &Body, values: &[[u32; 2]]) -> Vec<bool> {
                 One::Sqrt | One::Round | One::Floor | One::Ceil | One::Trunc
             ),
             Node::Two(op, ..) => matches!(op, Two::AddF | Two::SubF | Two::MulF | Two::DivF),
-            Node::Three(op, _) => op == Three::Fma,
+            Node::Three(op, _) => op != Three::Select,
             Node::Register(..) | Node::Scalar(_) | Node::Constant(_) => false,
         };
         tainted[value] = (computes && makes_nan)
@@ -313,10 +325,13 @@ fn depends_on_nans(body: &Body, values: &[[u32; 2]]) -> Vec<bool> {
 
 #[test]
 fn functions_compute_what_the_operations_mean() {
-    let sets: Vec<(Isa, u32)> = (Isa::available().into_iter())
+    let sets: Vec<(Isa, &[u32])> = (Isa::available().into_iter())
         .filter(|&isa| isa != Isa::Portable)
-        .flat_map(|isa| [(isa, 1), (isa, 2), (isa, 4)])
-        .filter(|&(isa, copies)| isa == Isa::Avx2 || copies < 4)
+        .flat_map(|isa| {
+            // The last one divides a group of lanes.
+            let four: &[u32] = if isa == Isa::Avx2 { &[4] } else { &[4, 2] };
+            [(isa, &[1][..]), (isa, &[2]), (isa, four)]
+        })
         .collect();
     let mut words = Words(1);
     let mut compared = 0_u64;
@@ -353,7 +368,7 @@ fn functions_compute_what_the_operations_mean() {
                         compared += 1;
                         assert!(
                             is_same(got, wanted),
-                            "round {round}, {isa}, {copies} copies, {register}: {got:#x}, not {wanted:#x}"
+                            "round {round}, {isa}, {copies:?} copies, {register}: {got:#x}, not {wanted:#x}"
                         );
                     }
                 }
@@ -370,14 +385,16 @@ fn functions_compute_what_the_operations_mean() {
 fn run(
     body: &Body,
     stores: &[(Register, Value)],
-    (isa, copies): (Isa, u32),
+    (isa, copies): (Isa, &[u32]),
     mut registers: Vec<Lanes<u32>>,
     scalars: &[u32],
     count: usize,
 ) -> Vec<Lanes<u32>> {
     let mut constants = Constants::default();
-    let body = Loop::with_copies(body, stores, copies);
-    let code = emit(&body, isa, &mut constants).expect("a small stack");
+    let loops: Vec<Loop> = (copies.iter())
+        .map(|&copies| Loop::with_copies(body, stores, copies))
+        .collect();
+    let code = emit(&loops, isa, &mut constants).expect("a small stack");
     let constants: Vec<Constant> = constants
         .bits
         .iter()
@@ -399,44 +416,104 @@ fn run(
 }
 
 /// Code for both widths, whatever this processor has: each instruction is one that exists, memory is reached
-/// through the function's four arguments and its stack alone, and the only jump is that of the loop.
+/// through the function's four arguments and its stack alone, the only jumps are those of its loops and of
+/// its detours, and what it calls is known.
 #[test]
 fn code_is_what_it_should_be() {
     let mut words = Words(2);
+    let mut detours = 0;
     for round in 0..100 {
         let body = random_body(&mut words, 5 + 4 * round as usize);
         let stores: Vec<(Register, Value)> = body.writes().collect();
         for isa in [Isa::Avx2, Isa::Avx512] {
             let mut constants = Constants::default();
-            let body = Loop::with_copies(&body, &stores, 1 + round % 2);
-            let code = emit(&body, isa, &mut constants).expect("a small stack");
+            let loops = [1 + round % 2, 1].map(|it| Loop::with_copies(&body, &stores, it));
+            let code = emit(&loops, isa, &mut constants).expect("a small stack");
             let all: Vec<Instruction> = Decoder::with_ip(64, &code, 0, DecoderOptions::NONE)
                 .iter()
                 .collect();
             let length: usize = all.iter().map(Instruction::len).sum();
             assert_eq!(length, code.len());
             assert!(all.iter().all(|it| !it.is_invalid()));
-            let (last, others) = all.split_last().expect("code");
-            assert_eq!(last.mnemonic(), Mnemonic::Ret);
-            let jumps: Vec<&Instruction> = (others.iter())
+            let end = 1 + position(&all, Mnemonic::Ret);
+            let (function, rest) = all.split_at(end);
+            let jumps: Vec<&Instruction> = (function.iter())
                 .filter(|it| it.op_kinds().any(|kind| kind == OpKind::NearBranch64))
+                .filter(|it| it.mnemonic() != Mnemonic::Jne)
                 .collect();
-            let [jump] = jumps[..] else {
+            let [over, back, over_rest, back_rest] = jumps[..] else {
                 panic!("{} jumps", jumps.len());
             };
-            assert_eq!(jump.mnemonic(), Mnemonic::Jb);
-            assert!(jump.near_branch64() < jump.ip());
-            for instruction in &all {
-                check_memory(instruction, constants.bits.len(), isa);
+            for (over, back) in [(over, back), (over_rest, back_rest)] {
+                assert_eq!(
+                    [over.mnemonic(), back.mnemonic()],
+                    [Mnemonic::Ja, Mnemonic::Jbe]
+                );
+                assert_eq!(over.near_branch64(), back.next_ip());
+                assert_eq!(back.near_branch64(), over.next_ip());
             }
+            for instruction in function {
+                check_memory(instruction, constants.bits.len(), isa, 0);
+            }
+            detours += check_detours(function, rest, isa);
         }
     }
+    assert!(detours > 1000, "{detours}");
 }
 
-fn check_memory(instruction: &Instruction, constants: usize, isa: Isa) {
+fn position(all: &[Instruction], mnemonic: Mnemonic) -> usize {
+    let found = all.iter().position(|it| it.mnemonic() == mnemonic);
+    found.unwrap_or_else(|| panic!("no {mnemonic:?}"))
+}
+
+/// The number of detours of a function, and what is behind it: a function that keeps all registers, and calls
+/// of it, one for each jump out of the loops.
+fn check_detours(function: &[Instruction], rest: &[Instruction], isa: Isa) -> usize {
+    let jumps: Vec<&Instruction> = (function.iter())
+        .filter(|it| it.mnemonic() == Mnemonic::Jne)
+        .collect();
+    if jumps.is_empty() {
+        assert!(rest.is_empty());
+        return 0;
+    }
+    let (save, detours) = rest.split_at(1 + position(rest, Mnemonic::Ret));
+    assert_eq!(
+        save.iter()
+            .filter(|it| it.code() == Code::Call_rm64)
+            .count(),
+        1
+    );
+    for instruction in save {
+        assert!(
+            !instruction
+                .op_kinds()
+                .any(|kind| kind == OpKind::NearBranch64)
+        );
+        check_memory(instruction, 0, isa, 8);
+    }
+    let known = [Rare::Sin, Rare::Cos].map(|rare| rare.replace() as usize as u64);
+    let detours: Vec<&[Instruction]> = detours.chunks(6).collect();
+    assert_eq!(detours.len(), jumps.len());
+    for (jump, detour) in jumps.iter().zip(&detours) {
+        let [first, argument, address, call, last, back] = detour else {
+            panic!("{detour:?}");
+        };
+        assert_eq!(jump.near_branch64(), first.ip());
+        assert!(known.contains(&address.immediate64()));
+        assert_eq!(call.near_branch64(), save[0].ip());
+        assert_eq!(back.near_branch64(), jump.next_ip());
+        for instruction in [first, argument, last] {
+            check_memory(instruction, 0, isa, 0);
+        }
+    }
+    jumps.len()
+}
+
+/// `pushed` bytes are on the stack above the function's own.
+fn check_memory(instruction: &Instruction, constants: usize, isa: Isa, pushed: usize) {
     use iced_x86::Register::{RAX, RCX, RDI, RSI, RSP};
     let has_memory = instruction.op_kinds().any(|kind| kind == OpKind::Memory);
-    if !has_memory || instruction.mnemonic() == Mnemonic::Nop {
+    if !has_memory || instruction.mnemonic() == Mnemonic::Lea {
         return;
     }
     let displacement = instruction.memory_displacement64() as usize;
@@ -449,7 +526,8 @@ fn check_memory(instruction: &Instruction, constants: usize, isa: Isa) {
         RCX => assert!(displacement / 64 < constants),
         RSP => {
             let width = if isa == Isa::Avx512 { 64 } else { 32 };
-            assert!(displacement.is_multiple_of(width) && displacement < 1 << 15);
+            let slot = displacement - pushed;
+            assert!(slot.is_multiple_of(width) && slot < 1 << 15);
         }
         other => panic!("memory at {other:?}: {instruction:?}"),
     }
