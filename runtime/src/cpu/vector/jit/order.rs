@@ -1,7 +1,7 @@
 //! The order in which the values of a segment are computed: a list schedule (P. B. Gibbons and S. S.
 //! Muchnick, "Efficient instruction scheduling for a pipelined architecture", 1986) that prefers what frees
-//! registers where many are taken (J. R. Goodman and W. Hsu, "Code scheduling and register allocation in large
-//! basic blocks", 1988).
+//! registers where many are taken (J. R. Goodman and W. Hsu, "Code scheduling and register allocation in
+//! large basic blocks", 1988).
 
 use super::body::{Body, Node, One, Three, Two, Value};
 use std::cmp::Reverse;
