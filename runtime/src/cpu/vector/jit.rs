@@ -4,14 +4,13 @@
 //! register of the machine for every operand. Here a run of instructions, a [segment](segment), becomes one
 //! function: a loop over vectors of lanes, in which values stay in the registers of the processor, and only
 //! what is read later is stored. All else stays the machine's: control flow, tables, arrays, draws of
-//! Philox, functions that compute in `f64`. So every program runs, whatever part of it
-//! becomes functions.
+//! Philox, functions that compute in `f64`. So every program runs, whatever part of it becomes functions.
 //!
 //! 1. [`segment`] finds the runs and what of their results is read later.
 //! 2. [`lower`] and [`math`] take instructions apart into [values](body): the same operations in the same
 //!    order as the functions that define them, so that the results have the same bits.
-//! 3. [`emit`] gives values registers and writes the code by [`encode`]; [`rare`] has the functions that the
-//!    code calls where an argument needs them.
+//! 3. [`order`] schedules them, and [`emit`] allocates registers and writes the code by [`encode`]; [`rare`]
+//!    has the slow paths: functions that the code calls where an argument needs them.
 //! 4. [`memory`] makes it executable. No page is writable and executable at once; where the system forbids
 //!    such code, the program runs as it was, and says so.
 

@@ -15,10 +15,10 @@ use crate::cpu::vector::{
 };
 use rustc_hash::FxHashMap;
 
-/// Operations of a vector before those of the next, where several are computed side by side.
+/// Operations of a vector before those of the next, where several are interleaved.
 const TOGETHER: usize = 4;
-/// The most operations of which four vectors are computed side by side, if no more values are alive at once
-/// than the processor has registers for. Measured with one, two and four copies in thirteen examples on
+/// The most operations of which four vectors are interleaved, if no more than [`REGISTERS`] values are alive at
+/// once. Measured with one, two and four copies in thirteen examples on
 /// Zen 3: more copies of larger bodies spill more registers. With AVX-512 on Sapphire Rapids they differ
 /// little.
 const FEW: usize = 160;
@@ -169,8 +169,8 @@ pub enum Three {
     Fma,
     /// `b` where the mask `a` is all ones, `c` where it is all zeros.
     Select,
-    /// `b` where the mask `a` is all zeros, the function of `c` where it is all ones, which is rare: code
-    /// beside the loop calls it.
+    /// `b` where the mask `a` is all zeros, the function of `c` where it is all ones, which is rare: a slow
+    /// path beside the loop calls it.
     Rare(Rare),
 }
 

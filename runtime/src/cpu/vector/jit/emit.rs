@@ -7,7 +7,7 @@
 
 use super::{
     body::{Loop, Node, Store, Three, Value},
-    encode::{Assembler, Detour, Mask, Operand, Place, Vector, masks, vectors},
+    encode::{Assembler, Mask, Operand, Place, SlowPath, Vector, masks, vectors},
     rare::Rare,
 };
 use crate::cpu::vector::{isa::Isa, program::Register};
@@ -86,7 +86,7 @@ struct Emitter<'b> {
     slots: u32,
     free_slots: Vec<u32>,
     /// What is computed beside the loop.
-    detours: Vec<Detour>,
+    slow_paths: Vec<SlowPath>,
     /// Mask registers without a value.
     free_masks: Vec<Mask>,
     /// The event at hand.
@@ -104,26 +104,28 @@ pub fn emit(loops: &[Loop], isa: Isa, constants: &mut Constants) -> Option<Vec<u
         // All loops have the same values, and so the same scalars.
         scalars = emitted.scalars;
         slots = slots.max(emitted.slots);
-        bodies.push((emitted.assembler.finish(), emitted.detours, body.copies));
+        bodies.push((emitted.assembler.finish(), emitted.slow_paths, body.copies));
     }
     let mut function = Assembler::new(isa);
-    let has_detours = bodies.iter().any(|(_, detours, _)| !detours.is_empty());
+    let has_slow_paths = bodies
+        .iter()
+        .any(|(_, slow_paths, _)| !slow_paths.is_empty());
     let first_saved = slots;
-    if has_detours {
-        slots += function.slots_of_detours();
+    if has_slow_paths {
+        slots += function.slots_of_slow_paths();
     }
     if slots * function.width() > MOST_STACK {
         return None;
     }
     function.begin(&scalars, slots);
     let mut all = Vec::new();
-    for (body, detours, copies) in &bodies {
+    for (body, slow_paths, copies) in &bodies {
         let start = function.repeat(body, *copies);
-        all.extend(detours.iter().map(|detour| detour.moved(start)));
+        all.extend(slow_paths.iter().map(|path| path.moved(start)));
     }
     function.end();
-    if has_detours {
-        function.detours(&all, first_saved);
+    if has_slow_paths {
+        function.slow_paths(&all, first_saved);
     }
     Some(function.finish())
 }
@@ -141,7 +143,7 @@ impl<'b> Emitter<'b> {
             scalars: Vec::new(),
             slots: 0,
             free_slots: Vec::new(),
-            detours: Vec::new(),
+            slow_paths: Vec::new(),
             free_masks: masks(isa).collect(),
             now: 0,
         };
@@ -342,13 +344,12 @@ impl<'b> Emitter<'b> {
 
     /// Frees the register of a value that nothing uses any more.
     fn release(&mut self, value: Value) {
-        if self.dies(value) {
-            let mask = self.states[value as usize].mask.take();
-            self.free_masks.extend(mask);
+        if !self.dies(value) {
+            return;
         }
-        if self.dies(value)
-            && let Some(vector) = self.states[value as usize].vector.take()
-        {
+        let state = &mut self.states[value as usize];
+        self.free_masks.extend(state.mask.take());
+        if let Some(vector) = state.vector.take() {
             self.vectors[usize::from(vector)] = None;
         }
     }
@@ -479,6 +480,19 @@ impl<'b> Emitter<'b> {
         self.vector(operand).is_some() && self.dies(operand) && !others.contains(&operand)
     }
 
+    /// The register of a result that begins as an operand, which is in a register: that of the operand, or a
+    /// copy of it where it or another operand still needs it.
+    fn over(&mut self, operand: Value, others: [Value; 2], value: Value) -> Vector {
+        if self.is_spent(operand, others) {
+            return self.replace(operand, value);
+        }
+        let [a, b] = others;
+        let from = self.vector(operand).expect("it is in a register");
+        let to = self.new_result(value, &[operand, a, b]);
+        self.assembler.load(to, Operand::Vector(from));
+        to
+    }
+
     fn fma(&mut self, value: Value, all: [Value; 3]) {
         let [mut a, mut b, c] = all;
         if self.is_spent(c, [a, b]) {
@@ -533,13 +547,7 @@ impl<'b> Emitter<'b> {
         }
         let first = self.resident(a, self.all_vectors(&all));
         let second = self.operand(b, self.all_vectors(&all));
-        let to = if self.is_spent(mask, [a, b]) {
-            self.replace(mask, value)
-        } else {
-            let to = self.new_result(value, &all);
-            self.assembler.load(to, Operand::Vector(at));
-            to
-        };
+        let to = self.over(mask, [a, b], value);
         self.assembler
             .select(to, to, Operand::Vector(first), second);
     }
@@ -547,14 +555,8 @@ impl<'b> Emitter<'b> {
     fn rare(&mut self, value: Value, rare: Rare, all: [Value; 3]) {
         let [mask, usual, argument] = all;
         let from = self.resident(argument, self.all_vectors(&all));
-        let usual_at = self.resident(usual, self.all_vectors(&all));
-        let to = if self.is_spent(usual, [mask, argument]) {
-            self.replace(usual, value)
-        } else {
-            let to = self.new_result(value, &all);
-            self.assembler.load(to, Operand::Vector(usual_at));
-            to
-        };
+        self.resident(usual, self.all_vectors(&all));
+        let to = self.over(usual, [mask, argument], value);
         let jump = match self.states[mask as usize].mask {
             Some(mask) => self.assembler.jump_if_any(mask),
             None => {
@@ -562,7 +564,7 @@ impl<'b> Emitter<'b> {
                 self.assembler.jump_if_any_lane(vector)
             }
         };
-        self.detours.push(Detour {
+        self.slow_paths.push(SlowPath {
             jump,
             rare,
             to,

@@ -2,7 +2,7 @@
 
 mod frame;
 
-pub use frame::Detour;
+pub use frame::SlowPath;
 
 use super::body::{One, Two};
 use crate::cpu::vector::{isa::Isa, kernel::LANES, program::Register as Lane};
@@ -37,6 +37,13 @@ pub enum Operand {
     Memory(Place),
 }
 
+/// Two instructions by their names: of 256 and of 512 bits.
+macro_rules! both {
+    ($vex:ident, $evex:ident) => {
+        [Code::$vex, Code::$evex]
+    };
+}
+
 /// Writes the code of one function.
 pub struct Assembler {
     isa: Isa,
@@ -52,6 +59,17 @@ const SCALARS: Register = Register::RSI;
 const BYTES: Register = Register::RDX;
 const OFFSET: Register = Register::RAX;
 const CONSTANTS: Register = Register::RCX;
+
+/// Loads a vector, or copies it.
+const LOAD: [Code; 2] = [
+    Code::VEX_Vmovaps_ymm_ymmm256,
+    Code::EVEX_Vmovaps_zmm_k1z_zmmm512,
+];
+/// Stores a vector.
+const STORE: [Code; 2] = [
+    Code::VEX_Vmovaps_ymmm256_ymm,
+    Code::EVEX_Vmovaps_zmmm512_k1z_zmm,
+];
 
 /// Bytes of a constant, which is in all lanes of the widest vectors.
 pub const CONSTANT: usize = 64;
@@ -154,19 +172,13 @@ impl Assembler {
 
     /// Loads or copies.
     pub fn load(&mut self, to: Vector, from: Operand) {
-        let code = self.pick([
-            Code::VEX_Vmovaps_ymm_ymmm256,
-            Code::EVEX_Vmovaps_zmm_k1z_zmmm512,
-        ]);
+        let code = self.pick(LOAD);
         self.two(code, self.register(to), from);
     }
 
     /// Stores.
     pub fn store(&mut self, to: Place, from: Vector) {
-        let code = self.pick([
-            Code::VEX_Vmovaps_ymmm256_ymm,
-            Code::EVEX_Vmovaps_zmmm512_k1z_zmm,
-        ]);
+        let code = self.pick(STORE);
         let made = Instruction::with2(code, self.memory(to), self.register(from));
         self.put(made);
     }
@@ -207,30 +219,28 @@ impl Assembler {
         if !two.compares() {
             return self.three(self.pick(codes(two)), to, a, b);
         }
-        if self.is_512() {
-            self.compare_into(two, Register::K1, a, b);
-            let code = Code::EVEX_Vpmovm2d_zmm_kr;
-            return self.put(Instruction::with2(code, to, Register::K1));
+        if !self.is_512() {
+            return self.compare_into(two, to, a, b);
         }
-        match predicate(two) {
-            Some(predicate) => {
-                let code = Code::VEX_Vcmpps_ymm_ymm_ymmm256_imm8;
-                self.three_with_number(code, to, a, b, predicate);
-            }
-            None => self.three(self.pick(codes(two)), to, a, b),
-        }
+        self.compare_into(two, Register::K1, a, b);
+        let code = Code::EVEX_Vpmovm2d_zmm_kr;
+        self.put(Instruction::with2(code, to, Register::K1));
     }
 
-    /// `to = a op b` for a comparison.
+    /// `to = a op b` for a comparison, with a mask register.
     pub fn compare(&mut self, two: Two, to: Mask, a: Vector, b: Operand) {
         let a = self.register(a);
         self.compare_into(two, mask(to), a, b);
     }
 
+    /// The result of a comparison is in a mask register with EVEX, in a vector with VEX.
     fn compare_into(&mut self, two: Two, to: Register, a: Register, b: Operand) {
         match predicate(two) {
             Some(predicate) => {
-                let code = Code::EVEX_Vcmpps_kr_k1_zmm_zmmm512b32_imm8_sae;
+                let code = self.pick(both!(
+                    VEX_Vcmpps_ymm_ymm_ymmm256_imm8,
+                    EVEX_Vcmpps_kr_k1_zmm_zmmm512b32_imm8_sae
+                ));
                 self.three_with_number(code, to, a, b, predicate);
             }
             None => self.three(self.pick(codes(two)), to, a, b),
@@ -325,7 +335,7 @@ pub fn vectors(isa: Isa) -> usize {
     if isa == Isa::Avx512 { 32 } else { 16 }
 }
 
-/// Mask registers for values; the first one is for what is used at once.
+/// Mask registers for values. K1 is for masks that the next instruction uses, K0 means none.
 pub fn masks(isa: Isa) -> std::ops::Range<Mask> {
     if isa == Isa::Avx512 { 2..8 } else { 0..0 }
 }
@@ -344,13 +354,6 @@ fn predicate(two: Two) -> Option<u32> {
         Two::Unordered => Some(0x03),
         _ => None,
     }
-}
-
-/// Two instructions by their names: of 256 and of 512 bits.
-macro_rules! both {
-    ($vex:ident, $evex:ident) => {
-        [Code::$vex, Code::$evex]
-    };
 }
 
 /// The instructions of an operation on one value, and their number if they take one.

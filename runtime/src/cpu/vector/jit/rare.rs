@@ -1,4 +1,4 @@
-//! Functions of arguments that are rare, which the code of a segment calls.
+//! Slow paths: functions of arguments that are rare, which the code of a segment calls.
 
 use sim_compiler::builtin::math::{self, primary};
 use std::slice;

@@ -206,19 +206,16 @@ fn follows(instruction: &Instruction<u32>) -> (Option<Target>, bool) {
 /// By block: the registers that are live at its end.
 fn live(program: &Program, blocks: &[Block]) -> Vec<Set> {
     let none = Set::new(program);
-    // By block: what is read before it is written there, and what is written first.
+    // By block: what is read before it is written there, and what is written.
     let effects: Vec<[Set; 2]> = (blocks.iter())
         .map(|block| {
             let (mut read, mut written) = (none.clone(), none.clone());
             for instruction in program.code[block.start..block.end].iter().rev() {
-                let (sources, destinations) = instruction.uses();
-                for register in destinations {
-                    written.insert(register);
-                    read.remove(register);
-                }
-                for register in sources {
-                    read.insert(register);
-                }
+                read.pass(instruction);
+                let (_, destinations) = instruction.uses();
+                destinations
+                    .into_iter()
+                    .for_each(|register| written.insert(register));
             }
             [read, written]
         })

@@ -417,11 +417,11 @@ fn run(
 
 /// Code for both widths, whatever this processor has: each instruction is one that exists, memory is reached
 /// through the function's four arguments and its stack alone, the only jumps are those of its loops and of
-/// its detours, and what it calls is known.
+/// its slow paths, and what it calls is known.
 #[test]
 fn code_is_what_it_should_be() {
     let mut words = Words(2);
-    let mut detours = 0;
+    let mut slow_paths = 0;
     for round in 0..100 {
         let body = random_body(&mut words, 5 + 4 * round as usize);
         let stores: Vec<(Register, Value)> = body.writes().collect();
@@ -455,10 +455,10 @@ fn code_is_what_it_should_be() {
             for instruction in function {
                 check_memory(instruction, constants.bits.len(), isa, 0);
             }
-            detours += check_detours(function, rest, isa);
+            slow_paths += check_slow_paths(function, rest, isa);
         }
     }
-    assert!(detours > 1000, "{detours}");
+    assert!(slow_paths > 1000, "{slow_paths}");
 }
 
 fn position(all: &[Instruction], mnemonic: Mnemonic) -> usize {
@@ -466,9 +466,9 @@ fn position(all: &[Instruction], mnemonic: Mnemonic) -> usize {
     found.unwrap_or_else(|| panic!("no {mnemonic:?}"))
 }
 
-/// The number of detours of a function, and what is behind it: a function that keeps all registers, and calls
+/// The number of slow paths of a function, and what is behind it: a function that keeps all registers, and calls
 /// of it, one for each jump out of the loops.
-fn check_detours(function: &[Instruction], rest: &[Instruction], isa: Isa) -> usize {
+fn check_slow_paths(function: &[Instruction], rest: &[Instruction], isa: Isa) -> usize {
     let jumps: Vec<&Instruction> = (function.iter())
         .filter(|it| it.mnemonic() == Mnemonic::Jne)
         .collect();
@@ -476,7 +476,7 @@ fn check_detours(function: &[Instruction], rest: &[Instruction], isa: Isa) -> us
         assert!(rest.is_empty());
         return 0;
     }
-    let (save, detours) = rest.split_at(1 + position(rest, Mnemonic::Ret));
+    let (save, paths) = rest.split_at(1 + position(rest, Mnemonic::Ret));
     assert_eq!(
         save.iter()
             .filter(|it| it.code() == Code::Call_rm64)
@@ -492,11 +492,11 @@ fn check_detours(function: &[Instruction], rest: &[Instruction], isa: Isa) -> us
         check_memory(instruction, 0, isa, 8);
     }
     let known = [Rare::Sin, Rare::Cos].map(|rare| rare.replace() as usize as u64);
-    let detours: Vec<&[Instruction]> = detours.chunks(6).collect();
-    assert_eq!(detours.len(), jumps.len());
-    for (jump, detour) in jumps.iter().zip(&detours) {
-        let [first, argument, address, call, last, back] = detour else {
-            panic!("{detour:?}");
+    let paths: Vec<&[Instruction]> = paths.chunks(6).collect();
+    assert_eq!(paths.len(), jumps.len());
+    for (jump, path) in jumps.iter().zip(&paths) {
+        let [first, argument, address, call, last, back] = path else {
+            panic!("{path:?}");
         };
         assert_eq!(jump.near_branch64(), first.ip());
         assert!(known.contains(&address.immediate64()));

@@ -2,15 +2,15 @@
 //! of them lead to.
 
 use super::{
-    Assembler, BYTES, CONSTANTS, LANES_AT, Mask, OFFSET, Operand, Place, SCALARS, Vector, mask,
-    vectors,
+    Assembler, BYTES, CONSTANTS, LANES_AT, LOAD, Mask, OFFSET, Operand, Place, SCALARS, STORE,
+    Vector, mask, vectors,
 };
 use crate::cpu::vector::jit::rare::Rare;
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
-/// What a jump out of a loop leads to: a function of rare arguments, and the way back.
+/// A slow path: where a jump out of a loop leads. It calls a function of rare arguments, and jumps back.
 #[derive(Clone, Copy, Debug)]
-pub struct Detour {
+pub struct SlowPath {
     /// Where the jump ends.
     pub jump: u64,
     /// The function.
@@ -21,10 +21,10 @@ pub struct Detour {
     pub from: Vector,
 }
 
-impl Detour {
+impl SlowPath {
     /// The same in code that begins elsewhere.
-    pub fn moved(self, by: u64) -> Detour {
-        Detour {
+    pub fn moved(self, by: u64) -> SlowPath {
+        SlowPath {
             jump: self.jump + by,
             ..self
         }
@@ -82,7 +82,7 @@ impl Assembler {
     }
 
     /// A jump out of the loop if a lane of the mask is all ones; where it ends. Its target is set by
-    /// [`Assembler::detours`].
+    /// [`Assembler::slow_paths`].
     pub fn jump_if_any_lane(&mut self, lanes: Vector) -> u64 {
         let lanes = self.register(lanes);
         if self.is_512() {
@@ -110,30 +110,30 @@ impl Assembler {
         self.at
     }
 
-    /// How much of the stack detours need: their values, their arguments, and all registers.
-    pub fn slots_of_detours(&self) -> u32 {
+    /// How much of the stack slow paths need: their values, their arguments, and all registers.
+    pub fn slots_of_slow_paths(&self) -> u32 {
         2 + vectors(self.isa) as u32
     }
 
-    /// The code that jumps out of loops lead to, with the first of its slots on the stack.
-    pub fn detours(&mut self, all: &[Detour], first: u32) {
+    /// The code of slow paths, with the first of its slots on the stack.
+    pub fn slow_paths(&mut self, all: &[SlowPath], first: u32) {
         let [values, arguments] = [first, first + 1].map(Place::Stack);
         let call = self.at;
         self.call_with_registers_saved(first);
         let mut targets = Vec::new();
-        for detour in all {
-            targets.push((detour.jump as usize, self.at));
-            self.store(values, detour.to);
-            self.store(arguments, detour.from);
-            let address = detour.rare.replace() as usize as u64;
+        for path in all {
+            targets.push((path.jump as usize, self.at));
+            self.store(values, path.to);
+            self.store(arguments, path.from);
+            let address = path.rare.replace() as usize as u64;
             self.put(Instruction::with2(
                 Code::Mov_r64_imm64,
                 Register::R8,
                 address,
             ));
             self.put(Instruction::with_branch(Code::Call_rel32_64, call));
-            self.load(detour.to, Operand::Memory(values));
-            self.put(Instruction::with_branch(Code::Jmp_rel32_64, detour.jump));
+            self.load(path.to, Operand::Memory(values));
+            self.put(Instruction::with_branch(Code::Jmp_rel32_64, path.jump));
         }
         let mut code = self.encoder.take_buffer();
         for (jump, target) in targets {
@@ -157,10 +157,7 @@ impl Assembler {
         let count = vectors(self.isa) as u32;
         for vector in 0..count {
             let to = slot(first + 2 + vector, 0);
-            let code = self.pick([
-                Code::VEX_Vmovaps_ymmm256_ymm,
-                Code::EVEX_Vmovaps_zmmm512_k1z_zmm,
-            ]);
+            let code = self.pick(STORE);
             self.put(Instruction::with2(code, to, self.register(0) + vector));
         }
         for register in KEPT {
@@ -184,10 +181,7 @@ impl Assembler {
         }
         for vector in 0..count {
             let from = slot(first + 2 + vector, 0);
-            let code = self.pick([
-                Code::VEX_Vmovaps_ymm_ymmm256,
-                Code::EVEX_Vmovaps_zmm_k1z_zmmm512,
-            ]);
+            let code = self.pick(LOAD);
             self.put(Instruction::with2(code, self.register(0) + vector, from));
         }
         self.put(Ok(Instruction::with(Code::Retnq)));
