@@ -79,7 +79,8 @@ struct State {
 pub struct Order {
     /// Those that are there from the start, then all others, operands before their users.
     pub values: Vec<usize>,
-    /// The register pressure: the most computed values that are alive at once; those that are only stored count to the end.
+    /// The register pressure: the most computed values that are alive at once; those that are only stored
+    /// count to the end.
     pub live: u32,
 }
 
