@@ -18,8 +18,8 @@ use rustc_hash::FxHashMap;
 /// Operations of a vector before those of the next, where several are interleaved.
 const TOGETHER: usize = 4;
 /// The most operations of which four vectors are interleaved, if no more than [`REGISTERS`] values are alive
-/// at once. Measured with one, two and four copies in thirteen examples on Zen 3: more copies of larger bodies
-/// spill more registers. With AVX-512 on Sapphire Rapids they differ little.
+/// at once. Measured with one, two and four copies in thirteen examples on Zen 3: more copies of larger
+/// bodies spill more registers. With AVX-512 on Sapphire Rapids they differ little.
 const FEW: usize = 160;
 /// The most operations of which two are.
 const SOME: usize = 450;

@@ -466,8 +466,8 @@ fn position(all: &[Instruction], mnemonic: Mnemonic) -> usize {
     found.unwrap_or_else(|| panic!("no {mnemonic:?}"))
 }
 
-/// The number of slow paths of a function. Behind it are a function that keeps all registers, and calls of it,
-/// one for each jump out of the loops.
+/// The number of slow paths of a function. Behind it are a function that keeps all registers, and calls of
+/// it, one for each jump out of the loops.
 fn check_slow_paths(function: &[Instruction], rest: &[Instruction], isa: Isa) -> usize {
     let jumps: Vec<&Instruction> = (function.iter())
         .filter(|it| it.mnemonic() == Mnemonic::Jne)
