@@ -182,7 +182,7 @@ pub(crate) fn search(args: &Args) -> Result<(), Failure> {
     let started = Instant::now();
     let ran = run(args, &mut searching);
     let seconds = started.elapsed().as_secs_f64();
-    args.saving.save(&searching);
+    args.saving.save(&mut searching);
     let generations = searching.generation() - before;
     let failed = match ran {
         // What was found before an error is given nevertheless.
@@ -237,8 +237,10 @@ fn run(args: &Args, searching: &mut Searching) -> Result<(), sim_runtime::Error>
     };
     let mut saved = Instant::now();
     while !searching.is_done() {
-        let generation = searching.advance(&Control::default())?;
-        progress.show(&generation, searching.is_done());
+        searching.advance(&Control::default())?;
+        if let Some(generation) = searching.history().last() {
+            progress.show(generation, searching.is_done());
+        }
         if asked.load(Ordering::Relaxed) {
             break;
         }

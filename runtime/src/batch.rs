@@ -3,6 +3,7 @@
 
 use crate::{
     bind::Launch,
+    breeding::{Bred, Plan, Wanted},
     control::{Control, Keep},
     cut::{Part, Saved},
     error::Error,
@@ -106,5 +107,32 @@ pub(crate) trait Executor: Send {
     fn read<'a>(&'a mut self, saved: &'a mut Saved) -> Running<'a> {
         debug_assert!(saved.on_device.is_none(), "it has no memory of its own");
         Box::pin(async { Ok(()) })
+    }
+
+    /// Whether it is a device that can breed generations of a search.
+    fn can_breed(&self) -> bool {
+        false
+    }
+
+    /// Breeds and evaluates generations of a search where the populations are: as many of the plan as it
+    /// takes at a time; none if it cannot.
+    ///
+    /// # Errors
+    /// Those of the device.
+    fn breed(&mut self, _plan: &Plan<'_>) -> Result<Option<Bred>, Error> {
+        Ok(None)
+    }
+
+    /// Rows of inputs of those that were bred last; all, those of a generation, counted from their first one.
+    /// From this generation the next ones are bred.
+    ///
+    /// # Errors
+    /// Those of the device.
+    fn bred_rows(
+        &mut self,
+        _generation: usize,
+        _wanted: Wanted<'_>,
+    ) -> Result<Option<Vec<u32>>, Error> {
+        Ok(None)
     }
 }

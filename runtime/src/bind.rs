@@ -76,6 +76,17 @@ impl Launch {
         self.agents.div_ceil(self.members)
     }
 
+    /// The launch with another seed.
+    pub(crate) fn with_seed(&self, seed: u64) -> Launch {
+        let mut launch = Launch {
+            seed,
+            ..self.clone()
+        };
+        launch.uniform[header::SEED as usize] = seed as u32;
+        launch.uniform[header::SEED as usize + 1] = (seed >> 32) as u32;
+        launch
+    }
+
     /// Writes the words from the caller over rows that the model computed. The model computes whole structs,
     /// of which only some fields may be absent.
     pub(crate) fn overwrite_given(&self, rows: &mut [u32]) {

@@ -12,11 +12,14 @@
 //! * `submission`: one command buffer, and the staging buffer for what is read back. `buffer_set`: the other
 //!   buffers of a submission. `resident`: states that stay between parts of a run. `buffer_pool`: what is
 //!   kept of the buffers.
-//! * `batch_run`: the state machine that runs a batch. `choose`: the facts that the choice of a kernel needs.
+//! * `batch_run`: the state machine that runs a batch. `breeding`: generations of a search on the device.
+//!   `choose`: the facts that the choice of a kernel needs.
 //!   `session`: a device with its kernels, which runs batches.
 
 mod adapter;
 mod batch_run;
+#[cfg(not(target_family = "wasm"))]
+mod breeding;
 mod buffer_pool;
 mod buffer_set;
 mod cache;

@@ -27,6 +27,7 @@
 //! * `cut`: the steps of a part of a run, and what travels from one part to the next. `snapshot`: the same
 //!   for callers, with what it is bound to, and as bytes.
 //! * `bind`: checks what the caller gave and lays it out in words. `batch`: the interface of all backends.
+//!   `breeding`: the operators of the genetic algorithm, which devices have as well.
 //! * `cancel`: cancellation of runs on the CPU. `gpu`: everything that names wgpu; see there for its files.
 //! * `walk`, `shadow`, `trace`: agents on the interpreter in `f64` and step by step.
 //! * `backend`: the backends for the CPU, `backend::reference` and `backend::vector`.
@@ -51,6 +52,7 @@ mod array;
 mod backend;
 mod batch;
 mod bind;
+mod breeding;
 mod calibrate;
 mod calibration;
 mod cancel;

@@ -4,10 +4,12 @@
 //! [`Searching`] alternates between two parts: the `evaluate::Evaluator` gives genomes their scores, and a
 //! `Strategy` gives scores the next genomes. Between both lie [`Trials`], the runs that give a generation its
 //! scores: [`Searching::advance`] runs them here, and a caller who asks for them runs them where they like.
-//! Today both parts meet on the host; a strategy whose operators are kernels replaces the second part and
-//! what lies between.
+//! Both parts meet on the host. `bred` replaces them where a GPU runs the model and the strategy is the
+//! genetic algorithm: there the device breeds generation after generation, and the host only sees their
+//! scores.
 
 mod archive;
+mod bred;
 mod cma_es;
 mod compare;
 mod draws;
@@ -21,6 +23,7 @@ mod searching;
 mod trials;
 
 use crate::{control::Control, error::Error, run::Device, simulation::Simulation, values::Column};
+use genetic::GeneticState;
 use genome::Founders;
 pub use saved::SavedSearch;
 pub use searching::Searching;
@@ -333,6 +336,8 @@ pub struct Found {
     pub candidates: u32,
     /// Agents that were run in all generations.
     pub evaluations: u64,
+    /// Generations that the device bred, of those in this process: see [`Searching::advance`].
+    pub bred_on_device: u32,
     /// What ran it; none if there was no run in this process.
     pub device: Option<Device>,
     /// What it took, in all processes.
@@ -354,6 +359,11 @@ trait Strategy: Send {
     /// Takes the scores of a generation: larger is better, and negative infinity stands for none. It may keep
     /// the genomes, and leave others of the same number.
     fn tell(&mut self, generation: u32, genomes: &mut Vec<f64>, scores: &[f64]);
+
+    /// The genetic algorithm, whose generations a device can breed, if it is that.
+    fn genetic(&mut self) -> Option<&mut GeneticState> {
+        None
+    }
 
     /// What it knows after a generation.
     fn memory(&self) -> Memory;
@@ -427,7 +437,10 @@ impl Simulation {
         let mut searching = self.begin_search(search)?;
         while !searching.is_done() {
             match searching.advance(control) {
-                Ok(generation) => watch(&generation),
+                Ok(count) => {
+                    let done = searching.history();
+                    done[done.len() - count..].iter().for_each(&mut *watch);
+                }
                 Err(Error::Cancelled) if searching.generation() > 0 => break,
                 Err(error) => return Err(error),
             }

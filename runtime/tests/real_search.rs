@@ -69,7 +69,8 @@ fn an_interrupted_search_goes_on_in_its_type() {
         first.advance(&control).expect("it goes on");
     }
     let mut bytes = Vec::new();
-    first.save().write(&mut bytes).expect("it is written");
+    let saved = first.save().expect("it is saved");
+    saved.write(&mut bytes).expect("it is written");
     let saved = || SavedSearch::read(&bytes[..]).expect("it is read");
     let resumed = double.resume_search(&search(), saved());
     let mut second = resumed.expect("it goes on");

@@ -268,7 +268,8 @@ fn a_search_goes_on_as_if_nobody_had_interrupted_it() {
             });
             assert!(matches!(cancelled, Err(Error::Cancelled)));
             let mut bytes = Vec::new();
-            first.save().write(&mut bytes).expect("it is written");
+            let saved = first.save().expect("it is saved");
+            saved.write(&mut bytes).expect("it is written");
             let saved = SavedSearch::read(bytes.as_slice()).expect("it is read");
             let mut second = model(NOISY)
                 .resume_search(&search, saved)
@@ -295,7 +296,8 @@ fn another_search_does_not_go_on() {
         let mut begun = model(NOISY).begin_search(&search).expect("it begins");
         begun.advance(&Control::default()).expect("it advances");
         let mut bytes = Vec::new();
-        begun.save().write(&mut bytes).expect("it is written");
+        let saved = begun.save().expect("it is saved");
+        saved.write(&mut bytes).expect("it is written");
         bytes
     };
     let bytes = saved();

@@ -155,7 +155,8 @@ fn both_ways_of_evaluation_can_be_mixed_and_saved() {
         // What is asked for and not told is not saved.
         first.ask().expect("it asks");
         let mut bytes = Vec::new();
-        first.save().write(&mut bytes).expect("it is written");
+        let saved = first.save().expect("it is saved");
+        saved.write(&mut bytes).expect("it is written");
         let saved = SavedSearch::read(bytes.as_slice()).expect("it is read");
         assert_eq!(saved.generations(), 2);
         let second = model().resume_search(&search, saved).expect("it resumes");

@@ -60,9 +60,13 @@ impl Report<'_> {
         line(
             "time",
             format!(
-                "{:.1} % in runs, {:.1} % in operators",
+                "{:.1} % in runs, {:.1} % in operators{}",
                 100.0 * found.seconds.evaluate / seconds,
-                100.0 * found.seconds.vary / seconds
+                100.0 * found.seconds.vary / seconds,
+                match found.bred_on_device {
+                    0 => String::new(),
+                    count => format!("; the device bred {} generations", grouped(count.into())),
+                }
             ),
         );
         if let Some(last) = found.history.last() {
@@ -160,6 +164,7 @@ impl Report<'_> {
             "candidates": found.candidates,
             "genes": found.genes,
             "evaluations": found.evaluations,
+            "bred_on_device": found.bred_on_device,
             "seconds": { "evaluate": found.seconds.evaluate, "vary": found.seconds.vary },
             "generations_per_second": self.rate,
             "backend": found.device.as_ref().map(device),

@@ -87,10 +87,14 @@ impl Saving {
     }
 
     /// Saves the search, if it is to be. If that fails, the search goes on.
-    pub(super) fn save(&self, searching: &Searching) {
+    pub(super) fn save(&self, searching: &mut Searching) {
         let Some(path) = &self.checkpoint else { return };
-        if let Err(error) = write(path, |out| searching.save().write(out)) {
-            let (path, why) = (path.display(), problem::reason(&error));
+        let saved = searching.save().map_err(|error| error.to_string());
+        let written = saved.and_then(|saved| {
+            write(path, |out| saved.write(out)).map_err(|error| problem::reason(&error).to_string())
+        });
+        if let Err(why) = written {
+            let path = path.display();
             terminal::note(format!(
                 "warning: the checkpoint `{path}` cannot be written: {why}; the search goes on\n"
             ));
@@ -98,7 +102,7 @@ impl Saving {
     }
 
     /// The same, if the last time is long ago.
-    pub(super) fn save_now_and_then(&self, searching: &Searching, last: &mut Instant) {
+    pub(super) fn save_now_and_then(&self, searching: &mut Searching, last: &mut Instant) {
         if last.elapsed() >= EVERY {
             self.save(searching);
             *last = Instant::now();

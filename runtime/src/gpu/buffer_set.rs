@@ -3,6 +3,7 @@
 //! one buffer, one block per dispatch, selected by a dynamic offset: so all dispatches share one compute pass
 //! without copies between them.
 
+mod in_turn;
 mod shape;
 
 use super::{

@@ -112,6 +112,14 @@ impl Pace {
         ranges
     }
 
+    /// The steps of each dispatch of a whole run, however long it takes together.
+    pub(crate) fn dispatches(&self, steps: u32) -> Vec<Range<u32>> {
+        let first = (0..steps.max(1)).step_by(self.cap as usize);
+        first
+            .map(|first| first..steps.min(first.saturating_add(self.cap)))
+            .collect()
+    }
+
     /// The estimated time of `steps` steps, from the last submission; 0 before the first.
     pub(crate) fn expected(&self, agents: u32, steps: u32) -> Duration {
         let agents = u64::from(agents).max(self.least_agents);
@@ -172,6 +180,14 @@ mod tests {
         assert!(pace.shorten(16), "it had been sent before");
         assert_eq!(pace.cap, 1);
         assert!(!pace.shorten(1));
+    }
+
+    #[test]
+    fn the_dispatches_of_a_run_are_its_steps() {
+        let pace = Pace::new(false, Some(0), Some(4));
+        assert_eq!(pace.dispatches(10), [0..4, 4..8, 8..10]);
+        assert_eq!(pace.dispatches(4), [Range { start: 0, end: 4 }]);
+        assert_eq!(pace.dispatches(0), [Range { start: 0, end: 0 }]);
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! A session: an open device with the kernels of one model. It chooses a kernel for each launch and runs
 //! batches.
 
+#[cfg(not(target_family = "wasm"))]
+use super::breeding::{Breeder, Parts};
 use super::{
     batch_run::{BatchRun, IN_FLIGHT, Resources, points_together},
     buffer_pool::BufferPool,
@@ -13,6 +15,8 @@ use super::{
     resident::Resident,
     results::Layout,
 };
+#[cfg(not(target_family = "wasm"))]
+use crate::breeding::{Bred, Plan, Wanted};
 use crate::{
     batch::{Batch, Deliver, Executor, Running},
     bind::Launch,
@@ -46,6 +50,9 @@ pub(crate) struct Session {
     /// for, and whether these share dispatches.
     chosen_for: Option<(u32, u32, u32, bool)>,
     pool: BufferPool,
+    /// Compiled for the first search that needs it.
+    #[cfg(not(target_family = "wasm"))]
+    breeder: Option<Breeder>,
     /// Constant: another tuning needs another session.
     tuning: Tuning,
     /// Declared last, so that the device is closed after its memory is freed.
@@ -80,6 +87,8 @@ impl Session {
             kernels: Vec::new(),
             chosen_for: None,
             pool: BufferPool::new(asked),
+            #[cfg(not(target_family = "wasm"))]
+            breeder: None,
             tuning,
             open,
         });
@@ -230,6 +239,52 @@ impl Executor for Session {
 
     fn read<'a>(&'a mut self, saved: &'a mut Saved) -> Running<'a> {
         Box::pin(Resident::read(&self.open, &self.artifact.manifest, saved))
+    }
+
+    #[cfg(not(target_family = "wasm"))]
+    fn can_breed(&self) -> bool {
+        true
+    }
+
+    #[cfg(not(target_family = "wasm"))]
+    fn breed(&mut self, plan: &Plan<'_>) -> Result<Option<Bred>, Error> {
+        if self.most_agents(plan.launch) < plan.launch.agents {
+            return Ok(None);
+        }
+        self.choose(plan.launch, false)?;
+        let breeder = match self.breeder.take() {
+            Some(known) => known,
+            None => Breeder::create(&self.open)?,
+        };
+        let parts = Parts {
+            open: &self.open,
+            manifest: &self.artifact.manifest,
+            kernel: &self.kernels[0],
+            pool: &mut self.pool,
+        };
+        let bred = self.breeder.insert(breeder).breed(parts, plan);
+        // No later run must count what this one did.
+        self.open.take_telemetry();
+        match bred {
+            // The populations of several generations need more of it than a run.
+            Err(Error::GpuMemory { .. }) => {
+                self.breeder = None;
+                Ok(None)
+            }
+            bred => bred,
+        }
+    }
+
+    #[cfg(not(target_family = "wasm"))]
+    fn bred_rows(
+        &mut self,
+        generation: usize,
+        wanted: Wanted<'_>,
+    ) -> Result<Option<Vec<u32>>, Error> {
+        match &mut self.breeder {
+            Some(breeder) => breeder.rows(&self.open, generation, wanted),
+            None => Ok(None),
+        }
     }
 }
 

@@ -1,9 +1,17 @@
 //! The best candidates of a search, of all generations.
 
+use crate::breeding::print_of;
+
 /// A candidate with what is known of it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Kept {
+    /// Its genes; empty while they are on a device.
     pub(super) genome: Vec<f64>,
+    /// What stands for them there.
+    print: [u32; 2],
+    /// Where they are: the generation, counted from the first of those that were bred last, and the
+    /// candidate.
+    place: Option<[usize; 2]>,
     /// The sum of its scores: a candidate that is kept in several generations has one of each.
     pub(super) sum: f64,
     pub(super) count: u32,
@@ -12,14 +20,133 @@ pub(super) struct Kept {
 }
 
 impl Kept {
+    /// With a genome that is here.
+    pub(super) fn new(genome: Vec<f64>, sum: f64, count: u32, generation: u32) -> Kept {
+        Kept {
+            print: print_of(genome.iter().map(|&gene| (gene as f32).to_bits())),
+            genome,
+            place: None,
+            sum,
+            count,
+            generation,
+        }
+    }
+
     /// Larger is better.
     pub(super) fn score(&self) -> f64 {
         self.sum / f64::from(self.count)
     }
+}
 
-    fn is(&self, genome: &[f64]) -> bool {
+/// The candidates of a generation.
+pub(super) trait Candidates {
+    /// What two equal candidates have in common, and few others.
+    fn mark(&self, candidate: usize) -> u64;
+
+    /// The mark of one that is kept.
+    fn mark_of(&self, kept: &Kept) -> u64;
+
+    /// Whether one is the same as one that is kept.
+    fn is(&self, candidate: usize, kept: &Kept) -> bool;
+
+    /// One that is to be kept, with its score.
+    fn kept(&self, candidate: usize, score: f64, generation: u32) -> Kept;
+}
+
+/// Candidates whose genomes are here.
+pub(super) struct Here<'a> {
+    pub(super) genomes: &'a [f64],
+    /// Genes of a candidate.
+    pub(super) genes: usize,
+}
+
+impl Here<'_> {
+    fn genome(&self, candidate: usize) -> &[f64] {
+        &self.genomes[candidate * self.genes..(candidate + 1) * self.genes]
+    }
+}
+
+impl Candidates for Here<'_> {
+    fn mark(&self, candidate: usize) -> u64 {
+        // Most candidates differ from all that are kept in their first gene.
+        self.genomes[candidate * self.genes].to_bits()
+    }
+
+    fn mark_of(&self, kept: &Kept) -> u64 {
+        kept.genome[0].to_bits()
+    }
+
+    fn is(&self, candidate: usize, kept: &Kept) -> bool {
         let same = |(a, b): (&f64, &f64)| a.to_bits() == b.to_bits();
-        self.genome.iter().zip(genome).all(same)
+        kept.genome.iter().zip(self.genome(candidate)).all(same)
+    }
+
+    fn kept(&self, candidate: usize, score: f64, generation: u32) -> Kept {
+        Kept::new(self.genome(candidate).to_vec(), score, 1, generation)
+    }
+}
+
+/// Candidates whose genomes are on a device.
+pub(super) struct There<'a> {
+    pub(super) prints: &'a [[u32; 2]],
+    /// Their generation, counted from the first of those that were bred last.
+    pub(super) bred: usize,
+}
+
+impl Candidates for There<'_> {
+    fn mark(&self, candidate: usize) -> u64 {
+        mark(self.prints[candidate])
+    }
+
+    fn mark_of(&self, kept: &Kept) -> u64 {
+        mark(kept.print)
+    }
+
+    fn is(&self, candidate: usize, kept: &Kept) -> bool {
+        self.prints[candidate] == kept.print
+    }
+
+    fn kept(&self, candidate: usize, score: f64, generation: u32) -> Kept {
+        Kept {
+            genome: Vec::new(),
+            print: self.prints[candidate],
+            place: Some([self.bred, candidate]),
+            sum: score,
+            count: 1,
+            generation,
+        }
+    }
+}
+
+fn mark([low, high]: [u32; 2]) -> u64 {
+    u64::from(high) << 32 | u64::from(low)
+}
+
+/// A set of marks that may seem to have others: a filter of one hash function (B. H. Bloom, Communications of
+/// the ACM 13, 1970).
+struct Marks([u64; Marks::WORDS]);
+
+impl Marks {
+    const WORDS: usize = 64;
+
+    fn of(marks: impl Iterator<Item = u64>) -> Marks {
+        let mut words = [0; Marks::WORDS];
+        for mark in marks {
+            let (word, bit) = Marks::place(mark);
+            words[word] |= bit;
+        }
+        Marks(words)
+    }
+
+    fn may_have(&self, mark: u64) -> bool {
+        let (word, bit) = Marks::place(mark);
+        self.0[word] & bit != 0
+    }
+
+    fn place(mark: u64) -> (usize, u64) {
+        // The highest bits of the product depend on all of the mark.
+        let hash = mark.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52;
+        ((hash >> 6) as usize, 1 << (hash & 63))
     }
 }
 
@@ -41,25 +168,16 @@ impl Archive {
 
     /// Takes the candidates of a generation. One that is kept already gets the mean of its scores, so that
     /// one that had luck loses its place when it is tried again.
-    pub(super) fn take(&mut self, generation: u32, genomes: &[f64], scores: &[f64]) {
-        let genes = genomes.len() / scores.len().max(1);
-        let genome = |k: usize| &genomes[k * genes..(k + 1) * genes];
-        // Most candidates differ from all that are kept in their first gene.
-        let mut firsts: Vec<u64> = self
-            .kept
-            .iter()
-            .map(|kept| kept.genome[0].to_bits())
-            .collect();
-        firsts.sort_unstable();
+    pub(super) fn take(&mut self, generation: u32, all: &impl Candidates, scores: &[f64]) {
+        let marks = Marks::of(self.kept.iter().map(|kept| all.mark_of(kept)));
         let mut fresh: Vec<usize> = Vec::new();
         for (k, score) in scores.iter().enumerate() {
             if !score.is_finite() {
                 continue;
             }
-            let first = genomes[k * genes].to_bits();
-            let known = match firsts.binary_search(&first) {
-                Ok(_) => self.kept.iter_mut().find(|kept| kept.is(genome(k))),
-                Err(_) => None,
+            let known = match marks.may_have(all.mark(k)) {
+                true => self.kept.iter_mut().find(|kept| all.is(k, kept)),
+                false => None,
             };
             match known {
                 Some(kept) => {
@@ -81,14 +199,9 @@ impl Archive {
             if taken == self.most {
                 break;
             }
-            let known = self.kept.iter().any(|kept| kept.is(genome(k)));
+            let known = self.kept.iter().any(|kept| all.is(k, kept));
             if !known {
-                self.kept.push(Kept {
-                    genome: genome(k).to_vec(),
-                    sum: scores[k],
-                    count: 1,
-                    generation,
-                });
+                self.kept.push(all.kept(k, scores[k], generation));
                 taken += 1;
             }
         }
@@ -96,6 +209,20 @@ impl Archive {
         let better = |a: &Kept, b: &Kept| b.score().total_cmp(&a.score());
         (self.kept).sort_by(|a, b| better(a, b).then(b.count.cmp(&a.count)));
         self.kept.truncate(self.most);
+    }
+
+    /// Where the genomes are that are on a device.
+    pub(super) fn places(&self) -> Vec<[usize; 2]> {
+        self.kept.iter().filter_map(|kept| kept.place).collect()
+    }
+
+    /// Takes these genomes, in the same order.
+    pub(super) fn fetch(&mut self, genomes: impl Iterator<Item = Vec<f64>>) {
+        let there = self.kept.iter_mut().filter(|kept| kept.place.is_some());
+        for (kept, genome) in there.zip(genomes) {
+            kept.genome = genome;
+            kept.place = None;
+        }
     }
 }
 
@@ -106,14 +233,15 @@ mod tests {
     #[test]
     fn luck_is_averaged_away_and_nobody_is_kept_twice() {
         let mut archive = Archive::new(2);
+        let here = |genomes| Here { genomes, genes: 1 };
         archive.take(
             0,
-            &[1.0, 2.0, 3.0, 3.0],
+            &here(&[1.0, 2.0, 3.0, 3.0]),
             &[1.0, 9.0, f64::NEG_INFINITY, 5.0],
         );
         let kept: Vec<f64> = archive.kept.iter().map(|kept| kept.genome[0]).collect();
         assert_eq!(kept, [2.0, 3.0]);
-        archive.take(1, &[2.0, 4.0, 4.0], &[0.0, 4.75, 4.75]);
+        archive.take(1, &here(&[2.0, 4.0, 4.0]), &[0.0, 4.75, 4.75]);
         let kept: Vec<(f64, f64, u32)> = (archive.kept.iter())
             .map(|kept| (kept.genome[0], kept.score(), kept.generation))
             .collect();

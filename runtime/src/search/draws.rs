@@ -30,10 +30,15 @@ impl Draws {
         Draws { seed }
     }
 
+    /// The seed of all draws for a purpose.
+    pub(super) fn seed(self, purpose: Purpose) -> u64 {
+        // The odd constant is 2^64 over the golden ratio: seeds of two purposes share no low bits.
+        self.seed ^ (purpose as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+
     /// The draws of a candidate in a generation.
     pub(super) fn of(self, purpose: Purpose, generation: u32, candidate: u32) -> Drawn {
-        // The odd constant is 2^64 over the golden ratio: seeds of two purposes share no low bits.
-        let seed = self.seed ^ (purpose as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let seed = self.seed(purpose);
         let generator = Generator::KeyedHash;
         Drawn {
             key: generator.step_key(generator.agent_key(seed, candidate), generation),
@@ -54,7 +59,8 @@ pub(super) struct Drawn {
 }
 
 impl Drawn {
-    fn word(self, number: u32) -> u32 {
+    /// A word.
+    pub(super) fn word(self, number: u32) -> u32 {
         Generator::KeyedHash.word(self.key, number)
     }
 

@@ -9,7 +9,7 @@ use crate::{
     simulation::Simulation,
     values::Column,
 };
-use sim_compiler::manifest::{Field, Manifest, describe};
+use sim_compiler::manifest::{Field, Manifest, Scalar, describe};
 use std::sync::OnceLock;
 
 /// Most values of fitness that are asked for at a time, beyond those of one run.
@@ -90,6 +90,31 @@ impl Evaluator {
         &self.fitness
     }
 
+    /// What runs the candidates.
+    pub(super) fn simulation(&self) -> &Simulation {
+        &self.simulation
+    }
+
+    /// Whether a small fitness is good.
+    pub(super) fn minimises(&self) -> bool {
+        self.aim == Aim::Minimise
+    }
+
+    /// The seeds of the runs of a generation that all candidates have together.
+    pub(super) fn seeds(&self, generation: u32) -> Vec<u64> {
+        (0..self.runs)
+            .map(|run| self.seed(generation, run))
+            .collect()
+    }
+
+    /// The fitness of a score; not finite for none.
+    pub(super) fn fitness_of(&self, score: f64) -> f64 {
+        match self.aim {
+            Aim::Maximise => score,
+            Aim::Minimise => -score,
+        }
+    }
+
     /// The number of agents that a generation computes.
     pub(super) fn cost(&self) -> u64 {
         u64::from(self.agents) * u64::from(self.runs)
@@ -114,8 +139,8 @@ impl Evaluator {
                 )
             }
             false => {
-                let seeds = runs.map(|run| self.seed(generation, run as u32));
-                self.of(Some(generation), genomes, seeds.collect())
+                let seeds = self.seeds(generation)[runs].to_vec();
+                self.of(Some(generation), genomes, seeds)
             }
         }
     }
@@ -204,7 +229,12 @@ impl Evaluator {
         check_count(values, runs * self.agents_of_run() as usize)?;
         let first = if self.common { done } else { 0 };
         for (at, value) in values.iter().enumerate() {
-            sums[first + self.candidate(at, self.agents as usize)] += (*value).into();
+            let sum = &mut sums[first + self.candidate(at, self.agents as usize)];
+            // In the floats of the model, as a device adds them.
+            *sum = match (self.fitness.scalar, (*value).into()) {
+                (Scalar::F64, value) => *sum + value,
+                (_, value) => f64::from(*sum as f32 + value as f32),
+            };
         }
         let done = done + runs;
         Ok((done < self.runs_of_generation()).then_some(done))

@@ -9,33 +9,24 @@
 
 use super::{
     Crossover, Genetic, Memory, Strategy,
-    draws::{Drawn, Draws, Purpose, normals_of, unit},
+    draws::{Drawn, Draws, Purpose},
     genome::Founders,
 };
-use crate::error::Error;
+use crate::{
+    breeding::{Chance, Normals, Operators, Planned, Real, number},
+    error::Error,
+};
 use rayon::prelude::*;
-use std::ops::Range;
+use sim_compiler::RealType;
+use std::{cmp::Ordering, ops::Range};
 
 /// Mutations do not decay below this part of the first ones.
 const LEAST_MUTATION: f64 = 0.01;
-/// The numbers of the draws of a child.
-mod number {
-    /// Whether it has two parents, and which crossover it has.
-    pub(super) const CROSSES: u32 = 0;
-    pub(super) const BLENDS: u32 = 1;
-    /// The tournaments of both parents, so many numbers each.
-    pub(super) const TOURNAMENTS: [u32; 2] = [0x100, 0x200];
-    /// Of each gene four: which parent, whether it mutates, and two for how.
-    pub(super) const GENES: u32 = 0x300;
-    pub(super) const OF_GENE: usize = 4;
-}
 
 /// What is known of an island.
 #[derive(Clone, Debug)]
 struct Island {
     candidates: Range<usize>,
-    /// Its candidates, the best first.
-    order: Vec<usize>,
     /// The best score since it began, and the generations without a better one.
     best: f64,
     idle: u32,
@@ -47,18 +38,43 @@ struct Island {
 pub(super) struct GeneticState {
     how: Genetic,
     draws: Draws,
-    scales: Vec<f64>,
+    operators: Operators,
+    real: RealType,
     parents: Vec<f64>,
     scores: Vec<f64>,
     islands: Vec<Island>,
 }
 
 impl GeneticState {
-    pub(super) fn new(how: &Genetic, draws: Draws, scales: Vec<f64>, agents: u32) -> GeneticState {
-        let (count, agents) = (how.islands.max(1) as usize, agents as usize);
-        let islands = (0..count).map(|k| Island {
-            candidates: k * agents / count..(k + 1) * agents / count,
-            order: Vec::new(),
+    pub(super) fn new(
+        how: &Genetic,
+        draws: Draws,
+        scales: Vec<f64>,
+        agents: u32,
+        real: RealType,
+    ) -> GeneticState {
+        let rate = how
+            .mutation_rate
+            .unwrap_or((1.0 / scales.len() as f64).max(0.1));
+        let operators = Operators {
+            seed: draws.seed(Purpose::Vary),
+            tournament: how.tournament.max(1),
+            crosses: Chance::new(how.crossover_rate),
+            blends: Chance::new(match how.crossover {
+                Crossover::Uniform => 0.0,
+                Crossover::Both => 0.5,
+                Crossover::Blend => 1.0,
+            }),
+            mutates: Chance::new(rate),
+            blend: how.blend,
+            keep: how.keep,
+            islands: how.islands.max(1),
+            migrants: how.migrants,
+            scales,
+            normals: Normals::new(),
+        };
+        let islands = (0..operators.islands as usize).map(|k| Island {
+            candidates: operators.candidates(k, agents),
             best: f64::NEG_INFINITY,
             idle: 0,
             age: 0,
@@ -66,20 +82,98 @@ impl GeneticState {
         GeneticState {
             how: how.clone(),
             draws,
-            scales,
+            real,
             parents: Vec::new(),
-            scores: vec![f64::NEG_INFINITY; agents],
+            scores: vec![f64::NEG_INFINITY; agents as usize],
             islands: islands.collect(),
+            operators,
         }
     }
 
-    fn rank(&mut self) {
-        let scores = &self.scores;
+    pub(super) fn operators(&self) -> &Operators {
+        &self.operators
+    }
+
+    /// The genomes that were evaluated last, and their scores.
+    pub(super) fn evaluated(&self) -> (&[f64], &[f64]) {
+        (&self.parents, &self.scores)
+    }
+
+    /// The next generations, at most so many, in which no island dies out; none if one does in the first.
+    pub(super) fn plan(&self, first: u32, most: u32) -> Vec<Planned> {
+        let lives = |island: &Island| match self.how.patience {
+            Some(patience) => patience.saturating_sub(island.idle),
+            None => u32::MAX,
+        };
+        let lives = self.islands.iter().map(lives).min().unwrap_or(0);
+        let planned = |later: u32| {
+            let sizes = self.islands.iter();
+            let sizes = sizes.map(|island| self.size(island.age.saturating_add(later)) as f32);
+            Planned {
+                number: first + later,
+                migrates: self.migrates(first + later),
+                seeds: Vec::new(),
+                drawn: Vec::new(),
+                sizes: sizes.collect(),
+            }
+        };
+        (0..most.min(lives)).map(planned).collect()
+    }
+
+    /// Takes the scores of a generation, whose genomes are elsewhere.
+    pub(super) fn learn(&mut self, scores: &[f64]) {
+        self.scores.copy_from_slice(scores);
+        let patience = self.how.patience;
         for island in &mut self.islands {
-            island.order = island.candidates.clone().collect();
-            let better = |a: &usize, b: &usize| scores[*b].total_cmp(&scores[*a]).then(a.cmp(b));
-            island.order.par_sort_unstable_by(better);
+            // It died out before this generation, so that this is its first one.
+            if patience.is_some_and(|most| island.idle >= most) {
+                (island.best, island.idle, island.age) = (f64::NEG_INFINITY, 0, 0);
+            }
+            let own = scores[island.candidates.clone()].iter().copied();
+            let best = own.fold(f64::NEG_INFINITY, f64::max);
+            island.idle = if best > island.best {
+                0
+            } else {
+                island.idle + 1
+            };
+            island.best = island.best.max(best);
+            island.age += 1;
         }
+    }
+
+    /// Takes the genomes of the generation that it learned from last.
+    pub(super) fn set_evaluated(&mut self, genomes: Vec<f64>) {
+        self.parents = genomes;
+    }
+
+    fn migrates(&self, generation: u32) -> bool {
+        let every = self.how.migration;
+        every > 0 && generation.is_multiple_of(every) && self.islands.len() > 1
+    }
+
+    /// The size of mutations on an island of this age.
+    fn size(&self, age: u32) -> f64 {
+        // Beyond this age the power is below the least mutation for any decay that is worth the name.
+        let decay = self.how.decay.powi(age.min(1_000_000) as i32);
+        self.how.mutation * decay.max(LEAST_MUTATION)
+    }
+
+    /// The better one first; of equals, the one with the smaller number.
+    fn order(&self, a: usize, b: usize) -> Ordering {
+        let by_score = self.scores[b].total_cmp(&self.scores[a]);
+        by_score.then(a.cmp(&b))
+    }
+
+    /// The best of an island that live on or migrate, the best first.
+    fn leaders(&self, island: &Island) -> Vec<usize> {
+        let most = self.operators.keep.max(self.operators.migrants) as usize;
+        let mut all: Vec<usize> = island.candidates.clone().collect();
+        if most < all.len() {
+            all.select_nth_unstable_by(most, |&a, &b| self.order(a, b));
+            all.truncate(most);
+        }
+        all.sort_unstable_by(|&a, &b| self.order(a, b));
+        all
     }
 
     fn is_extinct(&self, island: &Island) -> bool {
@@ -87,78 +181,62 @@ impl GeneticState {
     }
 
     fn genome(&self, candidate: usize) -> &[f64] {
-        let genes = self.scales.len();
+        let genes = self.operators.scales.len();
         &self.parents[candidate * genes..(candidate + 1) * genes]
     }
 
-    /// The immigrant that takes this place of an island, counted from its last one.
-    fn immigrant(&self, generation: u32, island: usize, from_last: usize) -> Option<&[f64]> {
-        let is_due = self.how.migration > 0 && generation.is_multiple_of(self.how.migration);
-        if !is_due || self.islands.len() < 2 || from_last >= self.how.migrants as usize {
+    /// The candidate of the generation before that a place of an island has unchanged, counted from its first
+    /// one: the best of the island, or of the one before it.
+    fn unchanged(
+        &self,
+        leaders: &[Vec<usize>],
+        generation: u32,
+        island: usize,
+        place: usize,
+    ) -> Option<usize> {
+        let count = self.islands[island].candidates.len();
+        if place < (self.operators.keep as usize).min(count) {
+            return Some(leaders[island][place]);
+        }
+        let from_last = count - 1 - place;
+        if !self.migrates(generation) || from_last >= self.operators.migrants as usize {
             return None;
         }
-        let before = &self.islands[(island + self.islands.len() - 1) % self.islands.len()];
-        before.order.get(from_last).map(|&best| self.genome(best))
+        let before = &leaders[(island + leaders.len() - 1) % leaders.len()];
+        before.get(from_last).copied()
     }
 
     /// The winner of a tournament: the best of some candidates that are drawn with replacement.
     fn winner(&self, island: &Island, drawn: Drawn, first: u32) -> &[f64] {
-        let count = island.order.len();
-        let draw = |number: u32| drawn.below(first + number, count);
-        let place = (0..self.how.tournament.max(1)).map(draw).min();
-        self.genome(island.order[place.unwrap_or(0)])
+        let of = |number: u32| {
+            island.candidates.start + drawn.below(first + number, island.candidates.len())
+        };
+        let drawn = (0..self.operators.tournament).map(of);
+        let best = drawn.min_by(|&a, &b| self.order(a, b));
+        self.genome(best.unwrap_or(island.candidates.start))
     }
 
     /// Writes a child of two winners.
-    fn breed(&self, island: &Island, drawn: Drawn, space: &mut Space, child: &mut [f64]) {
-        let how = &self.how;
+    fn breed<R: Real>(
+        &self,
+        island: &Island,
+        drawn: Drawn,
+        words: &mut [[u32; number::OF_GENE]],
+        child: &mut [f64],
+    ) {
         let [mother, father] = number::TOURNAMENTS.map(|first| self.winner(island, drawn, first));
-        let crosses = drawn.unit(number::CROSSES) < how.crossover_rate;
-        let blends = match how.crossover {
-            Crossover::Uniform => false,
-            Crossover::Blend => true,
-            Crossover::Both => drawn.unit(number::BLENDS) < 0.5,
-        };
-        drawn.words(number::GENES, space.words.as_flattened_mut());
-        let parents = mother.iter().zip(father).zip(&space.words);
-        let values = space.values.iter_mut().zip(parents);
-        match (crosses, blends) {
-            (false, _) => values.for_each(|(value, ((a, _), _))| *value = *a),
-            (true, false) => values.for_each(|(value, ((a, b), words))| {
-                *value = if unit(words[0]) < 0.5 { *a } else { *b };
-            }),
-            (true, true) => values.for_each(|(value, ((a, b), words))| {
-                let place = (1.0 + 2.0 * how.blend) * unit(words[0]) - how.blend;
-                *value = a + (b - a) * place;
-            }),
-        }
-        let genes = self.scales.len();
-        let rate = how.mutation_rate.unwrap_or((1.0 / genes as f64).max(0.1));
-        // Beyond this age the power is below the least mutation for any decay that is worth the name.
-        let decay = how.decay.powi(island.age.min(1_000_000) as i32);
-        let size = how.mutation * decay.max(LEAST_MUTATION);
-        for (k, gene) in child.iter_mut().enumerate() {
-            let [_, mutates, a, b] = space.words[k];
-            *gene = space.values[k];
-            if unit(mutates) < rate {
-                *gene += size * self.scales[k] * normals_of([a, b])[0];
-            }
-        }
-    }
-}
-
-/// What breeding a child needs, used again for the next one.
-struct Space {
-    /// The words of each gene.
-    words: Vec<[u32; number::OF_GENE]>,
-    values: Vec<f64>,
-}
-
-impl Space {
-    fn new(genes: usize) -> Space {
-        Space {
-            words: vec![[0; number::OF_GENE]; genes],
-            values: vec![0.0; genes],
+        let [crosses, blends] = [number::CROSSES, number::BLENDS].map(|it| drawn.word(it));
+        let mating = self.operators.mating(crosses, blends);
+        drawn.words(number::GENES, words.as_flattened_mut());
+        let size = R::of(self.size(island.age));
+        let parents = mother.iter().zip(father);
+        let genes = child.iter_mut().zip(parents);
+        for ((gene, (&a, &b)), (words, &scale)) in
+            genes.zip(words.iter().zip(&self.operators.scales))
+        {
+            let parents = [R::of(a), R::of(b)];
+            let sizes = (size, R::of(scale));
+            *gene = self.operators.gene(mating, parents, sizes, *words).wide();
         }
     }
 }
@@ -178,7 +256,8 @@ impl Strategy for GeneticState {
             true => Some(founders.population(generation)?),
             false => None,
         };
-        let genes = self.scales.len();
+        let genes = self.operators.scales.len();
+        let leaders: Vec<_> = self.islands.iter().map(|it| self.leaders(it)).collect();
         let mut rest = &mut *genomes;
         for (number, island) in self.islands.iter().enumerate() {
             let (own, others) = rest.split_at_mut(island.candidates.len() * genes);
@@ -188,19 +267,18 @@ impl Strategy for GeneticState {
                 own.copy_from_slice(&fresh[range]);
                 continue;
             }
-            let count = island.candidates.len();
-            let keep = (self.how.keep as usize).min(count);
             let children = own.par_chunks_exact_mut(genes).enumerate();
-            let space = || Space::new(genes);
-            children.for_each_init(space, |space, (place, child)| {
-                if place < keep {
-                    child.copy_from_slice(self.genome(island.order[place]));
-                } else if let Some(other) = self.immigrant(generation, number, count - 1 - place) {
-                    child.copy_from_slice(other);
-                } else {
-                    let candidate = (island.candidates.start + place) as u32;
-                    let drawn = self.draws.of(Purpose::Vary, generation, candidate);
-                    self.breed(island, drawn, space, child);
+            let words = || vec![[0; number::OF_GENE]; genes];
+            children.for_each_init(words, |words, (place, child)| {
+                if let Some(same) = self.unchanged(&leaders, generation, number, place) {
+                    child.copy_from_slice(self.genome(same));
+                    return;
+                }
+                let candidate = (island.candidates.start + place) as u32;
+                let drawn = self.draws.of(Purpose::Vary, generation, candidate);
+                match self.real {
+                    RealType::F32 => self.breed::<f32>(island, drawn, words, child),
+                    RealType::F64 => self.breed::<f64>(island, drawn, words, child),
                 }
             });
         }
@@ -210,24 +288,11 @@ impl Strategy for GeneticState {
     fn tell(&mut self, _generation: u32, genomes: &mut Vec<f64>, scores: &[f64]) {
         self.parents.resize(genomes.len(), 0.0);
         std::mem::swap(&mut self.parents, genomes);
-        self.scores.copy_from_slice(scores);
-        self.rank();
-        let patience = self.how.patience;
-        for island in &mut self.islands {
-            // It died out before this generation, so that this is its first one.
-            if patience.is_some_and(|most| island.idle >= most) {
-                (island.best, island.idle, island.age) = (f64::NEG_INFINITY, 0, 0);
-            }
-            let best = island.order.first().map(|&first| scores[first]);
-            let best = best.unwrap_or(f64::NEG_INFINITY);
-            island.idle = if best > island.best {
-                0
-            } else {
-                island.idle + 1
-            };
-            island.best = island.best.max(best);
-            island.age += 1;
-        }
+        self.learn(scores);
+    }
+
+    fn genetic(&mut self) -> Option<&mut GeneticState> {
+        Some(self)
     }
 
     fn memory(&self) -> Memory {
@@ -241,7 +306,8 @@ impl Strategy for GeneticState {
     }
 
     fn remember(&mut self, memory: &mut Memory) -> Option<()> {
-        self.parents = memory.take_genes(self.scores.len() * self.scales.len())?;
+        let genes = self.operators.scales.len();
+        self.parents = memory.take_genes(self.scores.len() * genes)?;
         self.scores = memory.take_numbers(self.scores.len())?;
         for island in &mut self.islands {
             let numbers = memory.take_numbers(3)?;
@@ -250,7 +316,6 @@ impl Strategy for GeneticState {
             island.idle = numbers[1] as u32;
             island.age = numbers[2] as u32;
         }
-        self.rank();
         Some(())
     }
 }

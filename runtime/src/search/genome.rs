@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     array::{Array, doubles_of},
+    breeding::InputWord,
     error::{Error, Role},
     field::unknown_of,
     simulation::Simulation,
@@ -162,6 +163,59 @@ impl Layout {
                 }
             });
         values
+    }
+
+    /// What each word of a row of inputs is, of which the caller gave some.
+    pub(super) fn words(&self, manifest: &Manifest, given: &[bool]) -> Vec<InputWord> {
+        let mut words = vec![InputWord::Fixed; given.len()];
+        for input in &manifest.inputs {
+            let own = input.field.word as usize..(input.field.word + input.field.words()) as usize;
+            for word in own.filter(|&word| !given[word]) {
+                words[word] = InputWord::Drawn;
+            }
+        }
+        for part in &self.parts {
+            let ends = part.within.map(|ends| ends.map(|end| end as f32));
+            let within = ends.unwrap_or([f32::NEG_INFINITY, f32::INFINITY]);
+            for (number, word) in part.genes().zip(&mut words[part.field.word as usize..]) {
+                let number = number as u32;
+                *word = InputWord::Gene { number, within };
+            }
+        }
+        words
+    }
+
+    /// Writes genomes of `f32` over rows of inputs.
+    pub(super) fn put(&self, genomes: &[f64], rows: &mut [u32]) {
+        let count = genomes.len() / self.genes;
+        let stride = rows.len() / count;
+        (rows
+            .par_chunks_exact_mut(stride)
+            .zip(genomes.par_chunks_exact(self.genes)))
+        .for_each(|(row, genome)| {
+            for part in &self.parts {
+                let words = &mut row[part.field.word as usize..];
+                for (word, gene) in words.iter_mut().zip(&genome[part.genes()]) {
+                    *word = (*gene as f32).to_bits();
+                }
+            }
+        });
+    }
+
+    /// The genomes of `f32` in rows of inputs.
+    pub(super) fn take(&self, rows: &[u32], genomes: &mut [f64]) {
+        let stride = rows.len() / (genomes.len() / self.genes);
+        (genomes
+            .par_chunks_exact_mut(self.genes)
+            .zip(rows.par_chunks_exact(stride)))
+        .for_each(|(genome, row)| {
+            for part in &self.parts {
+                let words = &row[part.field.word as usize..];
+                for (gene, &word) in genome[part.genes()].iter_mut().zip(words) {
+                    *gene = f32::from_bits(word).into();
+                }
+            }
+        });
     }
 
     /// Rounds genes to what their inputs hold, and moves them into the ranges that they are kept in.

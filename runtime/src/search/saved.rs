@@ -15,7 +15,7 @@ use std::io::{self, Read, Write};
 /// How a saved search begins. The end of the line shows a file that was converted as a text.
 const MAGIC: [u8; 8] = *b"SIMFND\r\n";
 /// The version of the form.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// Bytes of a checksum.
 const CHECKSUM: usize = blake3::OUT_LEN;
 /// Numbers of a generation, and of an elite.
@@ -176,7 +176,11 @@ impl SavedSearch {
 
 impl Searching {
     /// The search as it is.
-    pub fn save(&self) -> SavedSearch {
+    ///
+    /// # Errors
+    /// Those of a device that has the genomes of the last generation.
+    pub fn save(&mut self) -> Result<SavedSearch, Error> {
+        self.fetch()?;
         let mut numbers = Vec::new();
         let mut genes = Vec::new();
         for seen in &self.history {
@@ -189,7 +193,7 @@ impl Searching {
         let memory = self.strategy.memory();
         numbers.extend(memory.numbers);
         genes.extend(memory.genes);
-        SavedSearch {
+        Ok(SavedSearch {
             header: Header {
                 bound: self.bound.clone(),
                 generations: self.history.len(),
@@ -200,7 +204,7 @@ impl Searching {
             },
             numbers,
             genes,
-        }
+        })
     }
 
     /// Takes what was saved of the same search; nothing if its arrays do not fit.
@@ -232,12 +236,9 @@ impl Searching {
         }
         for _ in 0..elites {
             let numbers = memory.take_numbers(EACH[1])?;
-            self.archive.kept.push(Kept {
-                genome: memory.take_genes(genes)?,
-                sum: numbers[0],
-                count: numbers[1] as u32,
-                generation: numbers[2] as u32,
-            });
+            let genome = memory.take_genes(genes)?;
+            let [count, generation] = [1, 2].map(|at| numbers[at] as u32);
+            (self.archive.kept).push(Kept::new(genome, numbers[0], count, generation));
         }
         self.seconds = SearchSeconds {
             evaluate: seconds[0],

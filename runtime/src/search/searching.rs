@@ -3,7 +3,8 @@
 use super::{
     Again, Aim, Elite, Found, Generation, Search, SearchEnded, SearchMethod, SearchSeconds,
     Strategy,
-    archive::{Archive, Kept},
+    archive::{Archive, Here, Kept},
+    bred::OnDevice,
     cma_es::CmaEsState,
     compare::Comparison,
     draws::Draws,
@@ -35,19 +36,41 @@ pub struct Searching {
     pub(super) search: Search,
     pub(super) layout: Layout,
     founders: Founders,
-    evaluator: Evaluator,
+    pub(super) evaluator: Evaluator,
     pub(super) strategy: Box<dyn Strategy>,
     pub(super) archive: Archive,
     pub(super) history: Vec<Generation>,
     pub(super) seconds: SearchSeconds,
     genomes: Vec<f64>,
-    agents: u32,
+    pub(super) agents: u32,
+    pub(super) on_device: OnDevice,
     /// What a saved search is bound to.
     pub(super) bound: Bound,
     /// The generation that is evaluated now.
     trying: Option<Trying>,
     /// The best in new draws, after the last generation.
     comparison: Option<Comparison>,
+}
+
+/// What is known of the scores of a generation: of those that are numbers the best, their mean, and how many.
+#[derive(Clone, Copy)]
+pub(super) struct Seen {
+    best: f64,
+    mean: f64,
+    finite: u32,
+}
+
+impl Seen {
+    pub(super) fn of(scores: &[f64]) -> Seen {
+        let finite = || scores.iter().copied().filter(|score| score.is_finite());
+        let count = finite().count();
+        let sum: f64 = finite().sum();
+        Seen {
+            best: finite().fold(f64::NAN, f64::max),
+            mean: sum / count as f64,
+            finite: count as u32,
+        }
+    }
 }
 
 /// A generation of which some runs are done.
@@ -85,7 +108,10 @@ impl Simulation {
         let first = founders.population(0)?;
         let scales = founders.scales(&first);
         let strategy: Box<dyn Strategy> = match &search.method {
-            SearchMethod::Genetic(how) => Box::new(GeneticState::new(how, draws, scales, agents)),
+            SearchMethod::Genetic(how) => {
+                let real = self.manifest().real;
+                Box::new(GeneticState::new(how, draws, scales, agents, real))
+            }
             SearchMethod::OpenEs(how) => Box::new(OpenEsState::new(how, draws, scales)),
             SearchMethod::CmaEs(how) => {
                 let real = self.manifest().real;
@@ -105,6 +131,7 @@ impl Simulation {
             seconds: SearchSeconds::default(),
             genomes: first,
             agents,
+            on_device: OnDevice::new(),
             trying: None,
             comparison: None,
         })
@@ -161,19 +188,28 @@ impl Searching {
             })
     }
 
-    /// Evaluates one generation.
+    /// Evaluates the next generation, or several where the device breeds them: those of a genetic algorithm
+    /// on a GPU, except the first one, those in which an island begins anew, and those of models in `f64`,
+    /// with worlds, or with common draws. They are the same as if the host had bred them. Gives their
+    /// number; [`Searching::history`] has them.
     ///
     /// # Errors
     /// [`Error::NoFitness`] in the first one, [`Error::Cancelled`], after which the search is as it was
     /// before the generation, and any error of a run.
-    pub fn advance(&mut self, control: &Control<'_>) -> Result<Generation, Error> {
+    pub fn advance(&mut self, control: &Control<'_>) -> Result<usize, Error> {
         control.check()?;
+        if self.trying.is_none() {
+            let bred = self.breed(control)?;
+            if bred > 0 {
+                return Ok(bred);
+            }
+        }
         loop {
             let trials = self.ask_generation()?;
             let values = self.evaluator.values(&trials, control);
             let values = values.inspect_err(|_| self.trying = None)?;
-            if let Some(generation) = self.tell(&values)? {
-                return Ok(generation);
+            if self.tell(&values)?.is_some() {
+                return Ok(1);
             }
         }
     }
@@ -212,6 +248,8 @@ impl Searching {
         let number = self.generation();
         self.comparison = None;
         if self.trying.is_none() {
+            self.fetch()?;
+            self.on_device.forget();
             let started = Stopwatch::start();
             self.strategy
                 .ask(number, &self.founders, &mut self.genomes)?;
@@ -219,7 +257,8 @@ impl Searching {
             self.seconds.vary += started.seconds();
             self.trying = Some(Trying {
                 done: 0,
-                sums: vec![0.0; self.agents as usize],
+                // To which any number is added exactly.
+                sums: vec![-0.0; self.agents as usize],
                 since: Stopwatch::start(),
             });
         }
@@ -272,37 +311,35 @@ impl Searching {
                 candidates: self.agents,
             });
         }
-        self.archive.take(number, &self.genomes, scores);
+        let here = Here {
+            genomes: &self.genomes,
+            genes: self.layout.genes,
+        };
+        self.archive.take(number, &here, scores);
         self.strategy.tell(number, &mut self.genomes, scores);
-        let generation = self.seen(number, scores);
-        self.history.push(generation);
+        let generation = self.saw(number, Seen::of(scores));
         self.seconds.vary += started.seconds();
         Ok(generation)
+    }
+
+    /// Adds a generation to the history.
+    pub(super) fn saw(&mut self, number: u32, seen: Seen) -> Generation {
+        let best = self.archive.kept.first();
+        let generation = Generation {
+            number,
+            best: self.shown(seen.best),
+            mean: self.shown(seen.mean),
+            best_so_far: self.shown(best.map_or(f64::NAN, Kept::score)),
+            finite: seen.finite,
+        };
+        self.history.push(generation);
+        generation
     }
 
     /// The best so far, of which each gets an agent when they are compared.
     fn kept(&self) -> &[Kept] {
         let kept = &self.archive.kept;
         &kept[..kept.len().min(self.agents as usize)]
-    }
-
-    fn seen(&self, number: u32, scores: &[f64]) -> Generation {
-        let finite = || scores.iter().filter(|score| score.is_finite());
-        let count = finite().count();
-        let sum: f64 = finite().sum();
-        let best = finite().copied().fold(f64::NAN, f64::max);
-        let so_far = self
-            .archive
-            .kept
-            .first()
-            .map_or(f64::NAN, |best| best.score());
-        Generation {
-            number,
-            best: self.shown(best),
-            mean: self.shown(sum / count as f64),
-            best_so_far: self.shown(so_far),
-            finite: count as u32,
-        }
     }
 
     /// The fitness that a score stands for.
@@ -372,6 +409,7 @@ impl Searching {
             genes: self.layout.genes as u32,
             candidates: self.agents,
             evaluations: self.evaluator.cost() * u64::from(self.generation()),
+            bred_on_device: self.on_device.generations,
             seconds: self.seconds,
             device: self.evaluator.device().cloned(),
             history: self.history.clone(),

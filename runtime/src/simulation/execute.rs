@@ -3,7 +3,7 @@
 
 use super::Simulation;
 use crate::{
-    batch::{Batch, Deliver},
+    batch::{Batch, Deliver, Executor},
     bind::{Launch, bind},
     clock::{self, Stopwatch},
     control::{Control, Keep},
@@ -232,6 +232,27 @@ impl Simulation {
         }
         result?;
         (watch.into_found()).map_or(Ok(()), |fault| Err(Error::of_fault(fault)))
+    }
+
+    /// Lets the backend of the run before do something, if there is one.
+    ///
+    /// # Errors
+    /// Those of it.
+    pub(super) fn with_backend<T>(
+        &self,
+        act: impl FnOnce(&mut dyn Executor) -> Result<Option<T>, Error>,
+    ) -> Result<Option<T>, Error> {
+        let Some(_guard) = self.exclusive.acquire() else {
+            return Ok(None);
+        };
+        let Some(mut selected) = self.reusable().selected.take() else {
+            return Ok(None);
+        };
+        let result = act(&mut *selected.backend);
+        if !result.as_ref().is_err_and(Error::drops_backend) {
+            self.reusable().selected = Some(selected);
+        }
+        result
     }
 
     /// The backend of the run before, or another: that of a short run may not suit a longer one.

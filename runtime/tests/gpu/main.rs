@@ -3,6 +3,7 @@
 //! Without an adapter these tests print a message and pass; with `SIM_REQUIRE_GPU=1` they fail.
 
 mod batch;
+mod breeding;
 mod devices;
 mod large_arrays;
 mod launch;

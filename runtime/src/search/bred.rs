@@ -1,0 +1,300 @@
+//! Generations that the device breeds: the genetic algorithm where a GPU runs the model in `f32`. The device
+//! gives their scores and what stands for their genomes; the host learns from them as from its own, and reads
+//! back the genomes of the last one and of those that the archive keeps.
+
+use super::{
+    archive::There,
+    searching::{Searching, Seen},
+};
+use crate::{
+    bind::Launch,
+    breeding::{Bred, InputWord, Plan, Planned, Population, Wanted},
+    clock::Stopwatch,
+    control::Control,
+    error::Error,
+};
+use rayon::prelude::*;
+use sim_compiler::manifest::Scalar;
+use std::{collections::BTreeMap, panic::resume_unwind, sync::Arc, thread};
+
+/// Most generations that are planned at a time.
+const MOST_PLANNED: usize = 64;
+
+/// The same of the first plan.
+const FIRST_PLANNED: usize = 4;
+
+/// What a search keeps for it.
+#[derive(Debug)]
+pub(super) struct OnDevice {
+    /// Whether no device can breed for this search.
+    is_barred: bool,
+    model: Option<Model>,
+    /// Who the population on the device belongs to: this search, since the host has bred a generation.
+    holder: Arc<()>,
+    /// The last generation that was bred, counted from the first of the last submission, where its genomes
+    /// are only there.
+    last: Option<usize>,
+    /// Generations that are planned at a time: not many more than the device takes.
+    at_a_time: usize,
+    /// What later generations draw.
+    drawn: Drawn,
+    /// Generations that it has bred.
+    pub(super) generations: u32,
+}
+
+/// The launch of all runs, of which seeds differ, and its rows of inputs.
+#[derive(Debug)]
+struct Model {
+    launch: Launch,
+    words: Vec<InputWord>,
+    /// The words of a row that each run draws.
+    drawn: Vec<usize>,
+}
+
+/// What the runs of generations draw of inputs that are not searched: by generation, of each run agent by
+/// agent.
+type Drawn = BTreeMap<u32, Vec<Vec<u32>>>;
+
+impl OnDevice {
+    pub(super) fn new() -> OnDevice {
+        OnDevice {
+            is_barred: false,
+            model: None,
+            holder: Arc::new(()),
+            last: None,
+            at_a_time: FIRST_PLANNED,
+            drawn: Drawn::new(),
+            generations: 0,
+        }
+    }
+
+    /// The host is to breed a generation.
+    pub(super) fn forget(&mut self) {
+        self.holder = Arc::new(());
+    }
+}
+
+impl Searching {
+    /// Lets the device breed the next generations. Gives their number: 0 if the host is to.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub(super) fn breed(&mut self, control: &Control<'_>) -> Result<usize, Error> {
+        let first = self.generation();
+        if first == 0 || self.on_device.is_barred || !self.evaluator.simulation().can_breed() {
+            return Ok(0);
+        }
+        let most = (self.search.generations - first).min(self.on_device.at_a_time as u32);
+        let Some(mut planned) = self.strategy.genetic().map(|it| it.plan(first, most)) else {
+            self.on_device.is_barred = true;
+            return Ok(0);
+        };
+        if planned.is_empty() {
+            return Ok(0);
+        }
+        for generation in &mut planned {
+            generation.seeds = self.evaluator.seeds(generation.number);
+        }
+        let Some(bred) = self.breed_planned(&mut planned)? else {
+            return Ok(0);
+        };
+        control.check()?;
+        self.learn_all(&planned, &bred)
+    }
+
+    /// Finds out what all runs share, if a device can breed for this search.
+    fn find_model(&mut self) -> Result<(), Error> {
+        if self.on_device.model.is_some() {
+            return Ok(());
+        }
+        let Some(launch) = self.evaluator.common_launch()? else {
+            self.on_device.is_barred = true;
+            return Ok(());
+        };
+        let manifest = self.evaluator.simulation().manifest();
+        let words = self.layout.words(manifest, &launch.given);
+        let drawn = words.iter().zip(0..);
+        let drawn = drawn.filter(|(word, _)| **word == InputWord::Drawn);
+        self.on_device.model = Some(Model {
+            drawn: drawn.map(|(_, place)| place).collect(),
+            launch,
+            words,
+        });
+        Ok(())
+    }
+
+    /// What the device makes of a plan; none if it cannot now.
+    fn breed_planned(&mut self, planned: &mut [Planned]) -> Result<Option<Bred>, Error> {
+        self.find_model()?;
+        let (Some(model), Some(genetic)) = (&self.on_device.model, self.strategy.genetic()) else {
+            return Ok(None);
+        };
+        let started = Stopwatch::start();
+        let numbers = planned.iter().map(|it| it.number).collect();
+        let mut drawn = std::mem::take(&mut self.on_device.drawn);
+        self.evaluator.draw(model, numbers, &mut drawn)?;
+        for generation in &mut *planned {
+            generation.drawn = drawn.remove(&generation.number).unwrap_or_default();
+        }
+        let runs = planned[0].seeds.len() as f64;
+        let (layout, evaluator) = (&self.layout, &self.evaluator);
+        let parents = || {
+            let (genomes, scores) = genetic.evaluated();
+            let mut rows = model.launch.inputs.to_vec();
+            layout.put(genomes, &mut rows);
+            Population {
+                rows,
+                // The mean has all the digits of the sum and more.
+                sums: (scores.iter())
+                    .map(|&score| (evaluator.fitness_of(score) * runs) as f32)
+                    .collect(),
+            }
+        };
+        let plan = Plan {
+            operators: genetic.operators(),
+            words: &model.words,
+            fitness: evaluator.output().word,
+            minimises: evaluator.minimises(),
+            launch: &model.launch,
+            generations: planned,
+            holder: &self.on_device.holder,
+            parents: &parents,
+        };
+        // Meanwhile the host draws for the next ones.
+        let after = planned[planned.len() - 1].number + 1;
+        let last = self
+            .search
+            .generations
+            .min(after.saturating_add(planned.len() as u32));
+        let (bred, next) = thread::scope(|scope| {
+            let mut next = Drawn::new();
+            let ahead = scope.spawn(|| {
+                let numbers = (after..last).collect();
+                evaluator.draw(model, numbers, &mut next).map(|()| next)
+            });
+            let bred = evaluator.simulation().breed(&plan);
+            let next = ahead.join().unwrap_or_else(|panic| resume_unwind(panic));
+            (bred, next)
+        });
+        let bred = bred?;
+        drawn.extend(next?);
+        let count = bred
+            .as_ref()
+            .map_or(0, |it| it.sums.len() / self.agents as usize);
+        for generation in &mut planned[count..] {
+            drawn.insert(generation.number, std::mem::take(&mut generation.drawn));
+        }
+        self.on_device.drawn = drawn;
+        self.seconds.evaluate += started.seconds();
+        Ok(bred)
+    }
+
+    /// Learns from generations that were bred, until the target is reached. The genomes of the last one stay
+    /// on the device.
+    fn learn_all(&mut self, planned: &[Planned], bred: &Bred) -> Result<usize, Error> {
+        let started = Stopwatch::start();
+        let agents = self.agents as usize;
+        let evaluator = &self.evaluator;
+        let scores: Vec<(Vec<f64>, Seen)> = (bred.sums.par_chunks_exact(agents))
+            .map(|sums| {
+                let sums: Vec<f64> = sums.iter().copied().map(f64::from).collect();
+                let scores = evaluator.scores(&sums);
+                let seen = Seen::of(&scores);
+                (scores, seen)
+            })
+            .collect();
+        let generations = scores.iter().zip(bred.prints.chunks_exact(agents));
+        let mut done = 0;
+        for (((scores, seen), prints), planned) in generations.zip(planned) {
+            let there = There { prints, bred: done };
+            self.archive.take(planned.number, &there, scores);
+            if let Some(genetic) = self.strategy.genetic() {
+                genetic.learn(scores);
+            }
+            self.saw(planned.number, *seen);
+            done += 1;
+            if self.is_done() {
+                break;
+            }
+        }
+        self.on_device.generations += done as u32;
+        self.on_device.at_a_time = (2 * done).clamp(FIRST_PLANNED, MOST_PLANNED);
+        self.on_device.last = Some(done - 1);
+        let places = self.archive.places();
+        let rows = self.rows(done - 1, Wanted::Some(&places))?;
+        self.archive.fetch(rows.into_iter());
+        self.seconds.vary += started.seconds();
+        Ok(done)
+    }
+
+    /// The genomes of candidates on the device.
+    fn rows(&self, generation: usize, wanted: Wanted<'_>) -> Result<Vec<Vec<f64>>, Error> {
+        let rows = (self.evaluator.simulation()).bred_rows(generation, wanted)?;
+        // Nobody else has used the device since.
+        let rows = rows.ok_or(Error::SessionLost)?;
+        let stride = self.on_device.model.as_ref().map_or(1, |it| it.words.len());
+        let genome = |row: &[u32]| {
+            let mut genome = vec![0.0; self.layout.genes];
+            self.layout.take(row, &mut genome);
+            genome
+        };
+        Ok(rows.chunks_exact(stride).map(genome).collect())
+    }
+
+    /// Reads back the genomes of the last generation, if the device has bred it.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub(super) fn fetch(&mut self) -> Result<(), Error> {
+        let Some(last) = self.on_device.last else {
+            return Ok(());
+        };
+        let genomes = self.rows(last, Wanted::All)?.concat();
+        if let Some(genetic) = self.strategy.genetic() {
+            genetic.set_evaluated(genomes);
+        }
+        self.on_device.last = None;
+        Ok(())
+    }
+}
+
+impl super::evaluate::Evaluator {
+    /// The launch that all runs share but for their seeds and what they draw of inputs, if a device can breed
+    /// for it: the model computes in `f32`, candidates are the agents of each run, none lives in a world, and
+    /// nothing is checked.
+    fn common_launch(&self) -> Result<Option<Launch>, Error> {
+        let artifact = self.simulation().artifact();
+        let is_possible = !self.is_apart()
+            && self.output().scalar != Scalar::F64
+            && artifact.manifest.world.is_none()
+            && artifact.program.checks.words.is_empty();
+        is_possible
+            .then(|| self.simulation().launch_of_next())
+            .transpose()
+    }
+
+    /// Draws what the runs of generations draw of inputs that are not searched, unless it is known.
+    fn draw(&self, model: &Model, generations: Vec<u32>, known: &mut Drawn) -> Result<(), Error> {
+        if model.drawn.is_empty() {
+            return Ok(());
+        }
+        let of_run = |seed: u64| {
+            let launch = self.simulation().completed(&model.launch.with_seed(seed))?;
+            let mut drawn = Vec::with_capacity(launch.agents as usize * model.drawn.len());
+            for row in launch.inputs.chunks_exact(model.words.len()) {
+                drawn.extend(model.drawn.iter().map(|&place| row[place]));
+            }
+            Ok(drawn)
+        };
+        let new = generations
+            .into_par_iter()
+            .filter(|it| !known.contains_key(it));
+        let new = new.map(|generation| {
+            let runs = self.seeds(generation).into_iter().map(of_run);
+            Ok((generation, runs.collect::<Result<_, Error>>()?))
+        });
+        let new = new.collect::<Result<Vec<_>, Error>>()?;
+        known.extend(new);
+        Ok(())
+    }
+}
