@@ -22,8 +22,8 @@ pip install -q --disable-pip-version-check "maturin>=1.16,<2" numpy pyarrow pola
     gymnasium matplotlib ipython ray distributed pytest mypy "pyright[nodejs]" ruff
 
 say "build"
-# The profile of other tests: most crates are built already.
-maturin develop --profile dev --quiet
+# The profile and the features of other tests: most crates are built already.
+CARGO=$PWD/../scripts/python/cargo.sh maturin develop --profile dev --quiet
 
 say "tests"
 python -m pytest -q "$@"
