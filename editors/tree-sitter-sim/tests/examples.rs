@@ -4,15 +4,15 @@
 mod broken;
 #[path = "../examples/highlight.rs"]
 mod highlight;
-#[path = "../examples/names.rs"]
-mod names;
 #[path = "../examples/parse.rs"]
 mod parse;
+#[path = "../examples/tags.rs"]
+mod tags;
 
 #[test]
 fn the_examples_run() {
     broken::main().expect("it runs");
     highlight::main().expect("it runs");
-    names::main().expect("it runs");
     parse::main().expect("it runs");
+    tags::main().expect("it runs");
 }

@@ -1,6 +1,6 @@
 //! Finds what there is to jump to, by the query of tags.
 //!
-//! `cargo run --example names`
+//! `cargo run --example tags`
 
 use tree_sitter::{Parser, Query, QueryCursor, StreamingIterator};
 
