@@ -123,16 +123,11 @@ pub(crate) trait Executor: Send {
         Ok(None)
     }
 
-    /// Rows of inputs of those that were bred last; all, those of a generation, counted from their first one.
-    /// From this generation the next ones are bred.
+    /// Rows of inputs of those that were bred last; none if there are none.
     ///
     /// # Errors
     /// Those of the device.
-    fn bred_rows(
-        &mut self,
-        _generation: usize,
-        _wanted: Wanted<'_>,
-    ) -> Result<Option<Vec<u32>>, Error> {
+    fn bred_rows(&mut self, _wanted: Wanted<'_>) -> Result<Option<Vec<u32>>, Error> {
         Ok(None)
     }
 }

@@ -21,11 +21,16 @@ pub(crate) mod number {
     /// Whether it has two parents, and which crossover it has.
     pub(crate) const CROSSES: u32 = 0;
     pub(crate) const BLENDS: u32 = 1;
-    /// The tournaments of both parents, so many numbers each.
+    /// The tournaments of both parents.
     pub(crate) const TOURNAMENTS: [u32; 2] = [0x100, 0x200];
     /// Of each gene three: which parent, whether it mutates, and how.
     pub(crate) const GENES: u32 = 0x300;
     pub(crate) const OF_GENE: usize = 3;
+
+    /// That of a candidate of a tournament. A large one takes numbers beyond those of genes.
+    pub(crate) fn candidate(tournament: u32, place: u32) -> u32 {
+        tournament + (place & 0xff) + ((place >> 8) << 24)
+    }
 }
 
 /// A chance, as the words below which it happens.
@@ -255,11 +260,15 @@ pub(crate) struct Bred {
     pub(crate) prints: Vec<[u32; 2]>,
 }
 
-/// Whose rows of inputs are wanted.
+/// Whose rows of inputs are wanted. Generations are counted from the first of those that were bred last.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Wanted<'a> {
-    /// Those of all candidates.
-    All,
-    /// Those of some, each with its generation, counted from the first of those that were bred last.
-    Some(&'a [[usize; 2]]),
+    /// Those of the parents of the next generation.
+    Parents,
+    /// Those of some candidates, each with its generation. From now on the parents of the next generation are
+    /// those of the generation `parents`.
+    Of {
+        parents: usize,
+        candidates: &'a [[usize; 2]],
+    },
 }

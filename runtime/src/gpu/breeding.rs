@@ -230,13 +230,17 @@ impl Breeder {
         };
         let blocks = UniformBlocks::new(open, kernel, manifest).count;
         let ranges = kernel.pace.dispatches(launch.steps);
-        let count = generations(kernel, plan, size, blocks / ranges.len() as u64);
+        let Breeder { operators, kept } = self;
+        let is_own = |it: &Kept| Arc::ptr_eq(&it.holder, plan.holder) && it.size == size;
+        let alone = kernel.pace.expected(launch.agents, launch.steps);
+        let alone = alone * plan.generations[0].seeds.len() as u32;
+        let known = kept.as_ref().filter(|it| is_own(it));
+        let pace = known.and_then(|own| own.pace).unwrap_or(alone);
+        let count = generations(plan, size, blocks / ranges.len() as u64, pace.max(alone));
         if count == 0 {
             return Ok(None);
         }
-        let Breeder { operators, kept } = self;
-        let is_own = |it: &Kept| Arc::ptr_eq(&it.holder, plan.holder) && it.size == size;
-        let own = match kept.take().filter(is_own) {
+        let own = match kept.take_if(|it| is_own(it)) {
             Some(own) => own,
             None => Kept::create(open, plan, size)?,
         };
@@ -263,25 +267,19 @@ impl Breeder {
         };
         let dispatches = submission.dispatches(open, launch);
         open.meter(|telemetry| telemetry.dispatches += dispatches.len() as u64);
-        let alone = kernel.pace.expected(launch.agents, launch.steps);
-        let bred = own.run(open, dispatches, count, alone * submission.runs as u32)?;
+        let bred = own.run(open, dispatches, count, pace)?;
         pool.release(set);
-        if bred.is_none() {
-            *kept = None;
-        }
         Ok(bred)
     }
 
     /// The rows of inputs of some candidates of the last submission, each by its generation, counted from the
-    /// first one, or those of all candidates of a generation. From this generation the next submission goes
-    /// on.
+    /// first one, or those of all parents of the next submission; none if nothing is kept.
     ///
     /// # Errors
     /// [`Error::GpuMemory`], and those of the device.
     pub(super) fn rows(
         &mut self,
         open: &OpenDevice,
-        generation: usize,
         wanted: Wanted<'_>,
     ) -> Result<Option<Vec<u32>>, Error> {
         let Some(kept) = &mut self.kept else {
@@ -289,17 +287,21 @@ impl Breeder {
         };
         let size = kept.size;
         let row = size.row * WORD_BYTES;
-        kept.parents = kept.slot(generation as u64);
         let place = |&[generation, candidate]: &[usize; 2]| {
             let slot = size.slot(kept.slot(generation as u64), row);
             let at = slot.start + candidate as u64 * row;
             at..at + row
         };
         let ranges: Vec<_> = match wanted {
-            Wanted::All => vec![size.slot(kept.parents, row)],
-            Wanted::Some([]) => return Ok(Some(Vec::new())),
-            Wanted::Some(candidates) => candidates.iter().map(place).collect(),
+            Wanted::Parents => vec![size.slot(kept.parents, row)],
+            Wanted::Of { candidates, .. } => candidates.iter().map(place).collect(),
         };
+        if let Wanted::Of { parents, .. } = wanted {
+            kept.parents = kept.slot(parents as u64);
+        }
+        if ranges.is_empty() {
+            return Ok(Some(Vec::new()));
+        }
         let bytes = ranges.iter().map(|range| range.end - range.start).sum();
         let staging = match kept.rows.take() {
             Some((staging, most)) if most >= bytes => (staging, most),
@@ -321,10 +323,10 @@ impl Breeder {
     }
 }
 
-/// How many generations of a plan fit a submission; none if one alone takes too long for it.
-fn generations(kernel: &Kernel, plan: &Plan<'_>, size: Size, blocks: u64) -> usize {
+/// How many generations of a plan fit a submission, of which one takes so long; none if that is too long. How
+/// long they take changes slowly, and the host doubles their number at most.
+fn generations(plan: &Plan<'_>, size: Size, blocks: u64, alone: Duration) -> usize {
     let runs = plan.generations.first().map_or(1, |it| it.seeds.len()) as u64;
-    let alone = kernel.pace.expected(plan.launch.agents, plan.launch.steps) * runs as u32;
     let by_time = match alone.is_zero() {
         true => 1,
         false if alone > MOST_TIME => 0,

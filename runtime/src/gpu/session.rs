@@ -267,22 +267,15 @@ impl Executor for Session {
         self.open.take_telemetry();
         match bred {
             // The populations of several generations need more of it than a run.
-            Err(Error::GpuMemory { .. }) => {
-                self.breeder = None;
-                Ok(None)
-            }
+            Err(Error::GpuMemory { .. }) => Ok(None),
             bred => bred,
         }
     }
 
     #[cfg(not(target_family = "wasm"))]
-    fn bred_rows(
-        &mut self,
-        generation: usize,
-        wanted: Wanted<'_>,
-    ) -> Result<Option<Vec<u32>>, Error> {
+    fn bred_rows(&mut self, wanted: Wanted<'_>) -> Result<Option<Vec<u32>>, Error> {
         match &mut self.breeder {
-            Some(breeder) => breeder.rows(&self.open, generation, wanted),
+            Some(breeder) => breeder.rows(&self.open, wanted),
             None => Ok(None),
         }
     }

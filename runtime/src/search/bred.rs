@@ -31,9 +31,8 @@ pub(super) struct OnDevice {
     model: Option<Model>,
     /// Who the population on the device belongs to: this search, since the host has bred a generation.
     holder: Arc<()>,
-    /// The last generation that was bred, counted from the first of the last submission, where its genomes
-    /// are only there.
-    last: Option<usize>,
+    /// Whether the genomes of the last generation are only there.
+    has_parents: bool,
     /// Generations that are planned at a time: not many more than the device takes.
     at_a_time: usize,
     /// What later generations draw.
@@ -61,7 +60,7 @@ impl OnDevice {
             is_barred: false,
             model: None,
             holder: Arc::new(()),
-            last: None,
+            has_parents: false,
             at_a_time: FIRST_PLANNED,
             drawn: Drawn::new(),
             generations: 0,
@@ -219,17 +218,20 @@ impl Searching {
         }
         self.on_device.generations += done as u32;
         self.on_device.at_a_time = (2 * done).clamp(FIRST_PLANNED, MOST_PLANNED);
-        self.on_device.last = Some(done - 1);
-        let places = self.archive.places();
-        let rows = self.rows(done - 1, Wanted::Some(&places))?;
+        self.on_device.has_parents = true;
+        let candidates = &self.archive.places();
+        let rows = self.rows(Wanted::Of {
+            parents: done - 1,
+            candidates,
+        })?;
         self.archive.fetch(rows.into_iter());
         self.seconds.vary += started.seconds();
         Ok(done)
     }
 
     /// The genomes of candidates on the device.
-    fn rows(&self, generation: usize, wanted: Wanted<'_>) -> Result<Vec<Vec<f64>>, Error> {
-        let rows = (self.evaluator.simulation()).bred_rows(generation, wanted)?;
+    fn rows(&self, wanted: Wanted<'_>) -> Result<Vec<Vec<f64>>, Error> {
+        let rows = self.evaluator.simulation().bred_rows(wanted)?;
         // Nobody else has used the device since.
         let rows = rows.ok_or(Error::SessionLost)?;
         let stride = self.on_device.model.as_ref().map_or(1, |it| it.words.len());
@@ -246,14 +248,14 @@ impl Searching {
     /// # Errors
     /// Those of the device.
     pub(super) fn fetch(&mut self) -> Result<(), Error> {
-        let Some(last) = self.on_device.last else {
+        if !self.on_device.has_parents {
             return Ok(());
-        };
-        let genomes = self.rows(last, Wanted::All)?.concat();
+        }
+        let genomes = self.rows(Wanted::Parents)?.concat();
         if let Some(genetic) = self.strategy.genetic() {
             genetic.set_evaluated(genomes);
         }
-        self.on_device.last = None;
+        self.on_device.has_parents = false;
         Ok(())
     }
 }

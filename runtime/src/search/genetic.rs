@@ -207,9 +207,10 @@ impl GeneticState {
     }
 
     /// The winner of a tournament: the best of some candidates that are drawn with replacement.
-    fn winner(&self, island: &Island, drawn: Drawn, first: u32) -> &[f64] {
-        let of = |number: u32| {
-            island.candidates.start + drawn.below(first + number, island.candidates.len())
+    fn winner(&self, island: &Island, drawn: Drawn, tournament: u32) -> &[f64] {
+        let of = |place: u32| {
+            let number = number::candidate(tournament, place);
+            island.candidates.start + drawn.below(number, island.candidates.len())
         };
         let drawn = (0..self.operators.tournament).map(of);
         let best = drawn.min_by(|&a, &b| self.order(a, b));
@@ -224,7 +225,7 @@ impl GeneticState {
         words: &mut [[u32; number::OF_GENE]],
         child: &mut [f64],
     ) {
-        let [mother, father] = number::TOURNAMENTS.map(|first| self.winner(island, drawn, first));
+        let [mother, father] = number::TOURNAMENTS.map(|it| self.winner(island, drawn, it));
         let [crosses, blends] = [number::CROSSES, number::BLENDS].map(|it| drawn.word(it));
         let mating = self.operators.mating(crosses, blends);
         drawn.words(number::GENES, words.as_flattened_mut());

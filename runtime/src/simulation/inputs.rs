@@ -62,12 +62,8 @@ impl Simulation {
     ///
     /// # Errors
     /// Those of the device.
-    pub(crate) fn bred_rows(
-        &self,
-        generation: usize,
-        wanted: Wanted<'_>,
-    ) -> Result<Option<Vec<u32>>, Error> {
-        self.with_backend(|backend| backend.bred_rows(generation, wanted))
+    pub(crate) fn bred_rows(&self, wanted: Wanted<'_>) -> Result<Option<Vec<u32>>, Error> {
+        self.with_backend(|backend| backend.bred_rows(wanted))
     }
 
     /// Whether the launch gives values for an input.

@@ -107,7 +107,7 @@ fn cases_of_operators() -> Vec<Case> {
                 }],
                 ..search(Genetic {
                     crossover_rate: 0.0,
-                    tournament: 7,
+                    tournament: 300,
                     ..usual()
                 })
             },
@@ -212,6 +212,39 @@ fn a_search_that_the_device_breeds_can_be_saved() {
     }
     let resumed = resumed.finish(&Control::default()).expect("it is done");
     is_same(&whole, &resumed, "saved and resumed");
+}
+
+#[test]
+fn the_host_goes_on_where_the_device_was() {
+    if !has_gpu() {
+        return;
+    }
+    let search = Search {
+        generations: 60,
+        ..search(Genetic::default())
+    };
+    let of = simulation(Backend::Gpu, 100);
+    let whole = found(&of, &search);
+    let mut begun = of.begin_search(&search).expect("it begins");
+    let mut turn = 0;
+    while !begun.is_done() {
+        turn += 1;
+        // Two submissions in a row, and a generation of the host.
+        if turn % 3 != 0 {
+            begun.advance(&Control::default()).expect("it advances");
+            continue;
+        }
+        let trials = begun.ask().expect("it asks").expect("it is not done");
+        let mut fitness: Vec<f32> = Vec::new();
+        let run = trials.run(&of, &Control::default(), |run| {
+            fitness.extend_from_slice(run.output::<f32>("cost").expect("it is an output"));
+        });
+        run.expect("it runs");
+        begun.tell(&fitness).expect("it learns");
+    }
+    let mixed = begun.finish(&Control::default()).expect("it is done");
+    assert!((20..59).contains(&mixed.bred_on_device), "{turn} turns");
+    is_same(&whole, &mixed, "by both in turn");
 }
 
 #[test]

@@ -208,14 +208,19 @@ fn rank(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     }
 }
 
+// The number of the draw of a candidate of a tournament.
+fn draw_of(tournament: u32, place: u32) -> u32 {
+    return tournament + (place & 0xffu) + ((place >> 8u) << 24u);
+}
+
 // The winner of a tournament.
-fn winner(key: vec2<u32>, island: u32, number: u32) -> u32 {
+fn winner(key: vec2<u32>, island: u32, tournament: u32) -> u32 {
     let first = first_of(island);
     let count = first_of(island + 1u) - first;
-    var best = first + below(random_word(key, number), count);
+    var best = first + below(random_word(key, draw_of(tournament, 0u)), count);
     var best_key = key_of(best);
     for (var n = 1u; n < settings.tournament; n++) {
-        let other = first + below(random_word(key, number + n), count);
+        let other = first + below(random_word(key, draw_of(tournament, n)), count);
         let other_key = key_of(other);
         if is_before(other_key, other, best_key, best) {
             best = other;

@@ -155,7 +155,7 @@ impl Kept {
         open: &OpenDevice,
         dispatches: Vec<Dispatch<'_>>,
         count: usize,
-        expected: Duration,
+        pace: Duration,
     ) -> Result<Option<Bred>, Error> {
         let slots = || (0..count as u64).map(|generation| self.slot(generation));
         let sums = slots().map(|slot| (&self.sums, self.size.slot(slot, WORD_BYTES)));
@@ -171,7 +171,7 @@ impl Kept {
         let started = clock::now();
         let submitted = self.staging.submit(open, &commands)?;
         drop(commands);
-        let due = started + self.pace.unwrap_or(expected) * count as u32;
+        let due = started + pace * count as u32;
         let is_done = || submitted.is_done();
         open.wait(BREEDING, submitted.index.clone(), due, is_done)?;
         self.pace = Some((clock::now() - started) / count as u32);
@@ -209,7 +209,7 @@ impl Kept {
 
     /// The slot of a generation of the last submission, counted from its first one.
     pub(super) fn slot(&self, generation: u64) -> u64 {
-        (self.first_parents + 1 + generation) % self.size.slots
+        self.slot_before(generation + 1)
     }
 }
 
