@@ -78,13 +78,15 @@ impl Launch {
 
     /// The launch with another seed.
     pub(crate) fn with_seed(&self, seed: u64) -> Launch {
-        let mut launch = Launch {
-            seed,
-            ..self.clone()
-        };
-        launch.uniform[header::SEED as usize] = seed as u32;
-        launch.uniform[header::SEED as usize + 1] = (seed >> 32) as u32;
+        let mut launch = self.clone();
+        launch.set_seed(seed);
         launch
+    }
+
+    fn set_seed(&mut self, seed: u64) {
+        self.seed = seed;
+        self.uniform[header::SEED as usize] = seed as u32;
+        self.uniform[header::SEED as usize + 1] = (seed >> 32) as u32;
     }
 
     /// Writes the words from the caller over rows that the model computed. The model computes whole structs,
@@ -130,11 +132,10 @@ pub(crate) fn bind(artifact: &Artifact, settings: &Settings) -> Result<Launch, E
     let mut launch = counts(manifest, settings)?;
     all_given(manifest, settings, &launch)?;
     launch.uniform = vec![0; manifest.uniform_words as usize];
+    launch.set_seed(launch.seed);
     let uniform = &mut launch.uniform;
     uniform[header::POPULATION as usize] = launch.population;
     uniform[header::STEPS as usize] = launch.steps;
-    uniform[header::SEED as usize] = launch.seed as u32;
-    uniform[header::SEED as usize + 1] = (launch.seed >> 32) as u32;
     uniform[header::GUARD as usize] = 2;
     for param in &manifest.params {
         put_param(uniform, param, settings.params.get(&param.field.name))?;
@@ -166,9 +167,7 @@ pub(crate) fn vary(
     let manifest = &artifact.manifest;
     let mut launch = base.clone();
     if let Some(seed) = variation.seed {
-        launch.seed = seed;
-        launch.uniform[header::SEED as usize] = seed as u32;
-        launch.uniform[header::SEED as usize + 1] = (seed >> 32) as u32;
+        launch.set_seed(seed);
     }
     for (name, value) in &variation.params {
         let param = find_param(manifest, name)?;

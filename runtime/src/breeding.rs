@@ -1,5 +1,5 @@
-//! The operators of the genetic algorithm, as the host and a device compute them to the same bits, and what a
-//! device is asked for that breeds whole generations.
+//! The operators of the genetic algorithm (crossover and mutation), as the host and a device compute them to
+//! the same bits, and what a device is asked for that breeds whole generations.
 //!
 //! Everything random is an integer: chances are compared as words, and normal numbers come from a table of
 //! integers ([`Normals`]). What is left for floats are sums and products, which every device rounds alike if
@@ -193,9 +193,9 @@ impl Operators {
     }
 }
 
-/// What is known of a genome without having it: two genomes with the same print are taken as the same. The
+/// What is known of a genome without having it: two genomes with the same fingerprint are taken as the same. The
 /// genes are 32-bit words.
-pub(crate) fn print_of(genes: impl Iterator<Item = u32>) -> [u32; 2] {
+pub(crate) fn fingerprint_of(genes: impl Iterator<Item = u32>) -> [u32; 2] {
     genes.zip(0..).fold([0, 0], |[x, y], (gene, number)| {
         let key = [gene, number, 0, 0];
         let word = |n| Generator::KeyedHash.word(key, n);
@@ -256,8 +256,8 @@ pub(crate) struct Plan<'a> {
 pub(crate) struct Bred {
     /// The sum of the fitness in all runs.
     pub(crate) sums: Vec<f32>,
-    /// What [`print_of`] gives.
-    pub(crate) prints: Vec<[u32; 2]>,
+    /// What [`fingerprint_of`] gives.
+    pub(crate) fingerprints: Vec<[u32; 2]>,
 }
 
 /// Whose rows of inputs are wanted. Generations are counted from the first of those that were bred last.

@@ -39,7 +39,7 @@ const WORDS: u32 = 6;
 const NORMALS: u32 = 7;
 const POPULATION: u32 = 8;
 const SUMS: u32 = 9;
-const PRINTS: u32 = 10;
+const FINGERPRINTS: u32 = 10;
 const LEADERS: u32 = 11;
 const INPUTS: u32 = 12;
 const WRONG: u32 = 13;
@@ -73,7 +73,7 @@ const VARY: [Binding; 9] = [
     (NORMALS, READ),
     (POPULATION, WRITE),
     (SUMS, WRITE),
-    (PRINTS, WRITE),
+    (FINGERPRINTS, WRITE),
     (LEADERS, WRITE),
     (INPUTS, WRITE),
 ];

@@ -1,6 +1,6 @@
 //! The best candidates of a search, of all generations.
 
-use crate::breeding::print_of;
+use crate::breeding::fingerprint_of;
 
 /// A candidate with what is known of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -8,7 +8,7 @@ pub(super) struct Kept {
     /// Its genes; empty while they are on a device.
     pub(super) genome: Vec<f64>,
     /// What stands for them there.
-    print: [u32; 2],
+    fingerprint: [u32; 2],
     /// Where they are: the generation, counted from the first of those that were bred last, and the
     /// candidate.
     place: Option<[usize; 2]>,
@@ -23,7 +23,7 @@ impl Kept {
     /// With a genome that is here.
     pub(super) fn new(genome: Vec<f64>, sum: f64, count: u32, generation: u32) -> Kept {
         Kept {
-            print: print_of(genome.iter().map(|&gene| (gene as f32).to_bits())),
+            fingerprint: fingerprint_of(genome.iter().map(|&gene| (gene as f32).to_bits())),
             genome,
             place: None,
             sum,
@@ -88,28 +88,28 @@ impl Candidates for Here<'_> {
 
 /// Candidates whose genomes are on a device.
 pub(super) struct There<'a> {
-    pub(super) prints: &'a [[u32; 2]],
+    pub(super) fingerprints: &'a [[u32; 2]],
     /// Their generation, counted from the first of those that were bred last.
     pub(super) bred: usize,
 }
 
 impl Candidates for There<'_> {
     fn mark(&self, candidate: usize) -> u64 {
-        mark(self.prints[candidate])
+        mark(self.fingerprints[candidate])
     }
 
     fn mark_of(&self, kept: &Kept) -> u64 {
-        mark(kept.print)
+        mark(kept.fingerprint)
     }
 
     fn is(&self, candidate: usize, kept: &Kept) -> bool {
-        self.prints[candidate] == kept.print
+        self.fingerprints[candidate] == kept.fingerprint
     }
 
     fn kept(&self, candidate: usize, score: f64, generation: u32) -> Kept {
         Kept {
             genome: Vec::new(),
-            print: self.prints[candidate],
+            fingerprint: self.fingerprints[candidate],
             place: Some([self.bred, candidate]),
             sum: score,
             count: 1,

@@ -202,10 +202,13 @@ impl Searching {
                 (scores, seen)
             })
             .collect();
-        let generations = scores.iter().zip(bred.prints.chunks_exact(agents));
+        let generations = scores.iter().zip(bred.fingerprints.chunks_exact(agents));
         let mut done = 0;
-        for (((scores, seen), prints), planned) in generations.zip(planned) {
-            let there = There { prints, bred: done };
+        for (((scores, seen), fingerprints), planned) in generations.zip(planned) {
+            let there = There {
+                fingerprints,
+                bred: done,
+            };
             self.archive.take(planned.number, &there, scores);
             if let Some(genetic) = self.strategy.genetic() {
                 genetic.learn(scores);

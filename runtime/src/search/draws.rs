@@ -180,8 +180,8 @@ mod tests {
             })
             .collect();
         let mean = |of: &dyn Fn(&[f64; 2]) -> f64| values.iter().map(of).sum::<f64>() / 1e5;
-        // Four standard errors: of a normal's mean 1 / √n, of its square √(2 / n), of a uniform's 1 / √(12
-        // n).
+        // Four standard errors: of a normal's mean 1 / √n, of its square √(2 / n), of a uniform's
+        // 1 / √(12 n).
         let error = 4.0 / 1e5_f64.sqrt();
         assert!(mean(&|it| it[0]).abs() < error);
         assert!((mean(&|it| it[0] * it[0]) - 1.0).abs() < error * 2.0_f64.sqrt());

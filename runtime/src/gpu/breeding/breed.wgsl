@@ -1,11 +1,11 @@
-// The operators of the genetic algorithm (`crate::breeding`), to the same bits as on the host. The host
-// prepends the generator of random numbers and the constants STOPPED, CUT_SHORT and those of the numbers of
-// draws to this text.
+// Selection, crossover and mutation of the genetic algorithm (`crate::breeding`), with the same bits as on the
+// host. The host prepends the generator of random numbers and the constants STOPPED, CUT_SHORT and those of
+// the numbers of draws to this text.
 //
 // A generation takes `rank`, which finds the best of each island; `vary`, which writes the next population;
 // and for each of its runs `give`, which writes what the run has drawn of inputs, and behind the model's
 // kernel `gather`, which adds the fitness to that of the runs before. Populations lie one after the other in
-// `population`, each in a slot; so do sums and prints.
+// `population`, each in a slot; so do sums and fingerprints.
 
 struct Generation {
     number: u32,
@@ -74,7 +74,7 @@ const RANK_LANES = 256u;
 @group(0) @binding(7) var<storage, read> normals: array<i32>;
 @group(0) @binding(8) var<storage, read_write> population: array<u32>;
 @group(0) @binding(9) var<storage, read_write> sums: array<u32>;
-@group(0) @binding(10) var<storage, read_write> prints: array<vec2<u32>>;
+@group(0) @binding(10) var<storage, read_write> fingerprints: array<vec2<u32>>;
 @group(0) @binding(11) var<storage, read_write> leaders: array<u32>;
 @group(0) @binding(12) var<storage, read_write> inputs: array<u32>;
 @group(0) @binding(13) var<storage, read_write> wrong: atomic<u32>;
@@ -243,7 +243,7 @@ fn unchanged(island: u32, place: u32) -> u32 {
     return leaders[before * settings.leaders + from_last];
 }
 
-var<workgroup> lane_prints: array<vec2<u32>, CHILD_LANES>;
+var<workgroup> lane_fingerprints: array<vec2<u32>, CHILD_LANES>;
 
 @compute @workgroup_size(CHILD_LANES)
 fn vary(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
@@ -266,7 +266,7 @@ fn vary(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     let blends = happens(settings.blends, random_word(key, BLENDS));
     let size = settings.sizes[generation.sizes + island];
     let parents = generation.parents * settings.agents;
-    var print = vec2<u32>();
+    var fingerprint = vec2<u32>();
     for (var at = lane; at < settings.row; at += CHILD_LANES) {
         let word = words[at];
         var value = population[(parents + child) * settings.row + at];
@@ -293,18 +293,18 @@ fn vary(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
                 gene = select(gene, word.high, gene > word.high);
                 value = bitcast<u32>(gene);
             }
-            let print_key = vec2<u32>(value, word.gene);
-            print += vec2<u32>(random_word(print_key, 0u), random_word(print_key, 1u));
+            let fingerprint_key = vec2<u32>(value, word.gene);
+            fingerprint += vec2<u32>(random_word(fingerprint_key, 0u), random_word(fingerprint_key, 1u));
         }
         population[(generation.children * settings.agents + child) * settings.row + at] = value;
         inputs[child * settings.row + at] = value;
     }
-    lane_prints[lane] = print;
+    lane_fingerprints[lane] = fingerprint;
     workgroupBarrier();
     if lane == 0u {
         for (var other = 1u; other < CHILD_LANES; other++) {
-            print += lane_prints[other];
+            fingerprint += lane_fingerprints[other];
         }
-        prints[generation.children * settings.agents + child] = print;
+        fingerprints[generation.children * settings.agents + child] = fingerprint;
     }
 }

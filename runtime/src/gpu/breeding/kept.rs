@@ -1,8 +1,8 @@
 //! What the device keeps of a search between its submissions, and the buffers of one of them.
 
 use super::{
-    BLOCK_WORDS, BREEDING, DRAWN, INPUTS, LEADERS, NONE, NORMALS, POPULATION, PRINTS, SETTINGS,
-    SUMS, VARY, WORDS, WRONG,
+    BLOCK_WORDS, BREEDING, DRAWN, FINGERPRINTS, INPUTS, LEADERS, NONE, NORMALS, POPULATION,
+    SETTINGS, SUMS, VARY, WORDS, WRONG,
 };
 use crate::{
     breeding::{Bred, InputWord, Plan},
@@ -35,7 +35,7 @@ pub(super) struct Kept {
     first_parents: u64,
     pub(super) population: wgpu::Buffer,
     pub(super) sums: wgpu::Buffer,
-    pub(super) prints: wgpu::Buffer,
+    pub(super) fingerprints: wgpu::Buffer,
     pub(super) leaders: wgpu::Buffer,
     words: wgpu::Buffer,
     normals: wgpu::Buffer,
@@ -125,13 +125,13 @@ impl Kept {
             first_parents: 0,
             population: new(values * size.row)?,
             sums: new(values)?,
-            prints: new(2 * values)?,
+            fingerprints: new(2 * values)?,
             leaders: new(size.islands * size.leaders)?,
             words: new(words.len() as u64)?,
             normals: new(normals.len() as u64)?,
             wrong: new(1)?,
             drawn: new(1)?,
-            // The sums and prints of all slots but that of the parents, and a word.
+            // The sums and fingerprints of all slots but that of the parents, and a word.
             staging: Staging::create(open, (3 * values + 1) * WORD_BYTES)?,
             pace: None,
             rows: None,
@@ -159,11 +159,12 @@ impl Kept {
     ) -> Result<Option<Bred>, Error> {
         let slots = || (0..count as u64).map(|generation| self.slot(generation));
         let sums = slots().map(|slot| (&self.sums, self.size.slot(slot, WORD_BYTES)));
-        let prints = slots().map(|slot| (&self.prints, self.size.slot(slot, 2 * WORD_BYTES)));
+        let fingerprints =
+            slots().map(|slot| (&self.fingerprints, self.size.slot(slot, 2 * WORD_BYTES)));
         let commands = Commands {
             dispatches,
             untimed: Vec::new(),
-            copies: (sums.chain(prints))
+            copies: (sums.chain(fingerprints))
                 .chain([(&self.wrong, 0..WORD_BYTES)])
                 .collect(),
             timed: false,
@@ -178,10 +179,10 @@ impl Kept {
         self.staging.read(open, &submitted, |words, _| {
             let values = count * self.size.agents as usize;
             let (sums, rest) = words.split_at(values);
-            let (prints, wrong) = rest.split_at(2 * values);
+            let (fingerprints, wrong) = rest.split_at(2 * values);
             (wrong[0] == 0).then(|| Bred {
                 sums: sums.iter().map(|&word| f32::from_bits(word)).collect(),
-                prints: prints.as_chunks::<2>().0.to_vec(),
+                fingerprints: fingerprints.as_chunks::<2>().0.to_vec(),
             })
         })
     }
@@ -288,7 +289,7 @@ impl Buffers {
             entry(NORMALS, &kept.normals),
             entry(POPULATION, &kept.population),
             entry(SUMS, &kept.sums),
-            entry(PRINTS, &kept.prints),
+            entry(FINGERPRINTS, &kept.fingerprints),
             entry(LEADERS, &kept.leaders),
             entry(INPUTS, &self.inputs),
             entry(WRONG, &kept.wrong),
