@@ -193,8 +193,8 @@ impl Operators {
     }
 }
 
-/// What is known of a genome without having it: two genomes with the same fingerprint are taken as the same. The
-/// genes are 32-bit words.
+/// What is known of a genome without having it: two genomes with the same fingerprint are taken as the
+/// same. The genes are 32-bit words.
 pub(crate) fn fingerprint_of(genes: impl Iterator<Item = u32>) -> [u32; 2] {
     genes.zip(0..).fold([0, 0], |[x, y], (gene, number)| {
         let key = [gene, number, 0, 0];

@@ -1,6 +1,6 @@
-// Selection, crossover and mutation of the genetic algorithm (`crate::breeding`), with the same bits as on the
-// host. The host prepends the generator of random numbers and the constants STOPPED, CUT_SHORT and those of
-// the numbers of draws to this text.
+// Selection, crossover and mutation of the genetic algorithm (`crate::breeding`), with the same bits as on
+// the host. The host prepends the generator of random numbers and the constants STOPPED, CUT_SHORT and those
+// of the numbers of draws to this text.
 //
 // A generation takes `rank`, which finds the best of each island; `vary`, which writes the next population;
 // and for each of its runs `give`, which writes what the run has drawn of inputs, and behind the model's
