@@ -22,6 +22,7 @@ mod literal;
 mod map;
 pub mod print;
 mod section;
+mod typing;
 pub mod uniformity;
 pub mod verify;
 mod walk;
@@ -473,6 +474,16 @@ pub enum Expr {
         /// What each lane has.
         value: ExprId,
     },
+    /// The value that another one of this agent's lanes has for an expression. All lanes run it together, as
+    /// an [`Expr::AcrossLanes`].
+    Shuffle {
+        /// How many lanes there are, the same number in the whole program; at least 2.
+        lanes: u32,
+        /// What each lane has.
+        value: ExprId,
+        /// Whose value it is, `i32`, in range.
+        lane: ExprId,
+    },
     /// Only in a phase of a world or a sample: the values that the agents of the world have for a value,
     /// combined as a tree: neighbours by their place in the world first (0 and 1, 2 and 3, …; a last one
     /// without a neighbour stays), then the results likewise. All agents get the same bits; neither
@@ -559,42 +570,5 @@ impl Program {
     /// Where an expression comes from.
     pub fn span(&self, id: ExprId) -> Span {
         self.spans[id.0 as usize]
-    }
-
-    /// The type of an expression.
-    pub fn type_of(&self, id: ExprId) -> Type {
-        self.type_by(id, |operand| {
-            stacker::maybe_grow(32 << 10, 1 << 20, || self.type_of(operand))
-        })
-    }
-
-    /// The type of an expression whose operands have the types that `of` says.
-    pub fn type_by(&self, id: ExprId, of: impl Fn(ExprId) -> Type) -> Type {
-        match &self[id] {
-            Expr::Literal(value) => value.ty(),
-            Expr::Double(_) => Type::F32,
-            Expr::Launch(_) | Expr::Rows(_) => Type::I32,
-            Expr::Read(var) | Expr::Element { array: var, .. } | Expr::Other { var, .. } => {
-                self[*var].ty
-            }
-            Expr::Swizzle { components, .. } => Type::float(components.len()),
-            Expr::Compose(parts) => Type::float(parts.len()),
-            Expr::Splat { ty, .. } => *ty,
-            Expr::Unary(_, operand) => of(*operand),
-            Expr::Binary(op, ..) if op.gives_bool() => Type::Bool,
-            Expr::Binary(_, a, b) => {
-                let left = of(*a);
-                if left == Type::F32 { of(*b) } else { left }
-            }
-            Expr::Select { accept, .. } => of(*accept),
-            Expr::Convert { to, .. } | Expr::Bitcast { to, .. } => *to,
-            Expr::Builtin(id, args) => {
-                let types: Vec<Type> = args.iter().map(|&arg| of(arg)).collect();
-                id.row().result(&types)
-            }
-            Expr::Call(id, _) => self[*id].result,
-            Expr::RandomWord { .. } => Type::U32,
-            Expr::AcrossLanes { value, .. } | Expr::AcrossWorld { value, .. } => of(*value),
-        }
     }
 }

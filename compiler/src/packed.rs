@@ -484,6 +484,9 @@ enums! {
         },
         18: (op, value) Expr::AcrossWorld { op, value } => Expr::AcrossWorld { op, value },
         19: (bits) Expr::Double(bits) => Expr::Double(bits),
+        20: (lanes, value, lane) Expr::Shuffle { lanes, value, lane } => {
+            Expr::Shuffle { lanes, value, lane }
+        },
     }
     Launch {
         0: () Launch::Agent => Launch::Agent,

@@ -123,6 +123,7 @@ pub(crate) fn speculation(expr: &Expr) -> Option<usize> {
         Expr::Call(..)
         | Expr::RandomWord { .. }
         | Expr::AcrossLanes { .. }
+        | Expr::Shuffle { .. }
         | Expr::AcrossWorld { .. } => None,
         // Storage, `exp` and the like.
         Expr::Element { .. } | Expr::Other { .. } | Expr::Builtin(..) => Some(4),

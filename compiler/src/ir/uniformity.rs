@@ -242,6 +242,13 @@ impl Uniformity {
             Expr::Read(var) | Expr::Element { array: var, .. } => self.of_var(*var),
             Expr::Call(function, _) => self.functions[function],
             Expr::AcrossLanes { .. } => return operands.scope.into(),
+            // What lanes ask for may differ where what they have does not.
+            Expr::Shuffle { lane, .. } => {
+                return Sharing {
+                    by_lane: self.of(*lane).by_lane,
+                    ..operands
+                };
+            }
             Expr::Literal(_)
             | Expr::Double(_)
             | Expr::Swizzle { .. }

@@ -87,7 +87,10 @@ impl Expr {
             }
             | Expr::AcrossLanes { value: one, .. }
             | Expr::AcrossWorld { value: one, .. } => some(&[*one]),
-            Expr::Binary(_, a, b) => some(&[*a, *b]),
+            Expr::Binary(_, a, b)
+            | Expr::Shuffle {
+                value: a, lane: b, ..
+            } => some(&[*a, *b]),
             Expr::Select {
                 condition,
                 accept,
@@ -96,6 +99,14 @@ impl Expr {
             Expr::Compose(parts) => some(parts),
             Expr::Builtin(_, args) | Expr::Call(_, args) => some(args),
         }
+    }
+
+    /// Does the node combine values of lanes or agents, so that all of them run it together?
+    pub fn crosses_lanes(&self) -> bool {
+        matches!(
+            self,
+            Expr::AcrossLanes { .. } | Expr::Shuffle { .. } | Expr::AcrossWorld { .. }
+        )
     }
 
     /// The variable that the node itself names.
@@ -120,6 +131,7 @@ impl Expr {
             | Expr::Call(..)
             | Expr::RandomWord { .. }
             | Expr::AcrossLanes { .. }
+            | Expr::Shuffle { .. }
             | Expr::AcrossWorld { .. } => None,
         }
     }
@@ -165,7 +177,10 @@ impl Expr {
                     *step = f(*step);
                 }
             }
-            Expr::Binary(_, a, b) => {
+            Expr::Binary(_, a, b)
+            | Expr::Shuffle {
+                value: a, lane: b, ..
+            } => {
                 *a = f(*a);
                 *b = f(*b);
             }

@@ -1,7 +1,8 @@
 //! The heuristics: which schedule a run gets, and why.
 
 use super::{
-    lanes::{self, Estimate, Laid},
+    lanes::{self, Estimate, Held, Laid},
+    profile::Profile,
     schedule::{Decision, MOST_LANES, Occupancy, Schedule, Target, Tuning, WorldDispatch},
     step_table::Budget,
     tailor::Choice,
@@ -178,12 +179,13 @@ fn reserved(
 }
 
 /// A number of lanes in words, and how they exchange values where that is not by shuffles alone.
-fn in_words(lanes: u32, subgroup: u32) -> String {
+fn in_words(lanes: u32, subgroup: u32, shuffles: bool) -> String {
     match lanes {
         1 => "one lane per agent".to_owned(),
         _ if lanes > subgroup => {
             format!("{lanes} lanes per agent, which exchange values through workgroup memory")
         }
+        _ if shuffles => format!("{lanes} lanes per agent, which read elements of one another"),
         _ => format!("{lanes} lanes per agent"),
     }
 }
@@ -201,7 +203,7 @@ fn lanes_asked_for(splits: &mut Splits<'_>, asked: u32) -> (u32, Decision) {
              would stand where agents diverge"
         ),
     };
-    let what = in_words(lanes, splits.subgroup);
+    let what = in_words(lanes, splits.subgroup, splits.of(lanes).layout.shuffles);
     (lanes, Decision::new(what, why))
 }
 
@@ -261,13 +263,13 @@ fn time(estimate: &Estimate, target: &Target, busy: u32) -> f64 {
 /// where there are too few agents to keep the device busy.
 fn choose_lanes(splits: &mut Splits<'_>, target: &Target) -> (u32, Decision) {
     let (artifact, profile) = (splits.artifact, target.profile());
-    let decision = |lanes: u32, why: String| {
-        let what = in_words(lanes, target.subgroup);
+    let decision = |lanes: u32, shuffles: bool, why: String| {
+        let what = in_words(lanes, target.subgroup, shuffles);
         (lanes, Decision::new(what, why))
     };
     let Some(busy) = target.busy else {
         let why = "a CPU is never idle: each further lane is that much more work";
-        return decision(1, why.to_owned());
+        return decision(1, false, why.to_owned());
     };
     let by_shuffles = |estimate: &Estimate| estimate.lanes <= target.subgroup;
     let estimates = lanes::estimates(&artifact.lowered, &artifact.program, target.subgroup);
@@ -279,32 +281,30 @@ fn choose_lanes(splits: &mut Splits<'_>, target: &Target) -> (u32, Decision) {
             1 => "the device has no subgroups, and the model has no sum long enough for barriers",
             _ => "the model has no loop that could be split over lanes",
         };
-        return decision(1, why.to_owned());
+        return decision(1, false, why.to_owned());
     }
-    // The fewest that hold the inputs: saving their loads in every step is worth more than anything else.
-    let words = artifact.manifest.input_words;
-    let mut held = String::new();
-    if words > profile.held_inputs {
-        let mut fits = |lanes: u32| splits.of(lanes).input_words() <= profile.held_inputs;
-        let needed = estimates
-            .iter()
-            .position(|estimate| !estimate.streams && fits(estimate.lanes));
-        if let Some(needed) = needed.filter(|needed| *needed > 0) {
-            held = format!("{words} input values do not fit one lane's registers; ");
-            estimates.drain(..needed);
-        }
-    }
+    let (needed, held) = needed(splits, &estimates, profile);
+    estimates.drain(..needed);
     let time = |estimate: &Estimate| time(estimate, target, busy);
     let mut best = estimates[0];
     for estimate in &estimates {
+        let first_shuffles = estimate.shuffles && !best.shuffles;
+        let clearly = match first_shuffles {
+            true => profile.clearly_by_shuffles,
+            false => profile.clearly,
+        };
         // More lanes cost throughput where exchanges are frequent and the device is full already.
         let fills =
             !estimate.seldom_exchanges && target.occupancy(estimate.lanes) == Occupancy::Full;
-        if fills && estimate.lanes > best.lanes {
+        if fills && estimate.lanes > best.lanes && !first_shuffles {
             continue;
         }
-        let mut fits = || splits.lanes(estimate.lanes) == estimate.lanes;
-        if time(estimate) < profile.clearly * time(&best) && (by_shuffles(estimate) || fits()) {
+        let mut fits = || {
+            let laid = splits.of(estimate.lanes);
+            let fits = by_shuffles(estimate) || laid.layout.lanes == estimate.lanes;
+            fits && (estimate.lanes == 1 || laid.held().has_tables(profile.held_inputs))
+        };
+        if time(estimate) < clearly * time(&best) && fits() {
             best = *estimate;
         }
     }
@@ -313,7 +313,30 @@ fn choose_lanes(splits: &mut Splits<'_>, target: &Target) -> (u32, Decision) {
          instructions of a lane",
         target.agents, best.work
     );
-    decision(best.lanes, why)
+    decision(best.lanes, best.shuffles, why)
+}
+
+/// Where the estimates begin of which one is to be chosen, and why: the fewest lanes that hold the inputs and
+/// arrays of an agent in registers, since saving their loads in every step is worth more than anything else.
+fn needed(splits: &mut Splits<'_>, estimates: &[Estimate], profile: &Profile) -> (usize, String) {
+    let (words, most) = (splits.artifact.manifest.input_words, profile.held_inputs);
+    let whole = splits.of(1).held();
+    let mut first = |fits: &dyn Fn(&Held) -> bool| {
+        let mut lanes = estimates.iter();
+        lanes.position(|estimate| !estimate.streams && fits(&splits.of(estimate.lanes).held()))
+    };
+    let found = if whole.has_arrays_in_memory(most) {
+        let needed = first(&|held| held.has_all(most));
+        needed.map(|needed| (needed, "arrays in memory would fit registers; ".to_owned()))
+    } else {
+        None
+    };
+    let found = found.or_else(|| {
+        let needed = first(&|held| held.has_inputs(most)).filter(|_| words > most)?;
+        let why = format!("{words} input values do not fit one lane's registers; ");
+        Some((needed, why))
+    });
+    found.filter(|(needed, _)| *needed > 0).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -8,8 +8,10 @@ use std::ops::Range;
 pub(crate) struct LaneLayout {
     /// Lanes of an agent.
     pub(crate) lanes: u32,
-    /// Words of states of which each lane has its own: those of the first lane; the next lane's follow.
-    pub(crate) parts: Vec<Range<u32>>,
+    /// The arrays of states of which each lane has its own part.
+    pub(crate) parts: Vec<Part>,
+    /// Do lanes read elements of one another's parts?
+    pub(crate) shuffles: bool,
     /// If the steps themselves are split over the lanes: the states that the steps accumulate, and how.
     pub(crate) accumulated: Vec<(VarId, LaneOp)>,
     /// And the integers that a lane skips ahead over the steps of the others, with what one step does to
@@ -17,11 +19,30 @@ pub(crate) struct LaneLayout {
     pub(crate) skipped: Vec<(VarId, Affine)>,
 }
 
+/// The parts that lanes have of an array of states.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Part {
+    /// The words by which a lane's program knows them: as many as it has, from the first word of the array.
+    pub(crate) words: Range<u32>,
+    /// How many words a lane has one after the other, before those of the next lane.
+    pub(crate) run: u32,
+}
+
+impl Part {
+    /// Where a word of a lane's program is among those of the agent, for the first of `lanes` lanes; it is
+    /// [`Part::run`] words further for each next one.
+    pub(crate) fn word(&self, word: u32, lanes: u32) -> u32 {
+        let place = word - self.words.start;
+        self.words.start + place / self.run * self.run * lanes + place % self.run
+    }
+}
+
 impl Default for LaneLayout {
     fn default() -> Self {
         LaneLayout {
             lanes: 1,
             parts: Vec::new(),
+            shuffles: false,
             accumulated: Vec::new(),
             skipped: Vec::new(),
         }
@@ -39,10 +60,10 @@ impl LaneLayout {
         !self.accumulated.is_empty()
     }
 
-    /// If each lane has its own part of a state: the stride in words from one lane's part to the next.
-    pub(crate) fn part(&self, program: &Program, state: VarId) -> Option<u32> {
+    /// If each lane has its own part of a state: which.
+    pub(crate) fn part(&self, program: &Program, state: VarId) -> Option<&Part> {
         let Var { kind, word, .. } = &program[state];
-        let part = (self.parts.iter()).find(|part| part.contains(word))?;
-        (*kind == VarKind::State).then_some(part.end - part.start)
+        let part = (self.parts.iter()).find(|part| part.words.contains(word))?;
+        (*kind == VarKind::State).then_some(part)
     }
 }

@@ -7,6 +7,10 @@
 //! their own index `[i]`. Loops and arrays that depend on one another in this sense are split all or not at
 //! all; a network's layer depends on the sums over it in the next.
 //!
+//! `shuffled` finds more: arrays of rows, of which a loop writes a column (`keys[t][i]`), and reads of what
+//! other lanes have, `x[k]` at an index that is the same for all lanes or `u[i - 1]` near a loop's own, which
+//! become shuffles within a subgroup.
+//!
 //! Lane `l` of `L` has the elements `l n/L .. (l + 1) n/L`. A long loop that writes no elements is
 //! interleaved instead, four elements a lane in turn, so that neighbouring lanes read neighbouring words.
 //!
@@ -14,8 +18,12 @@
 //! multiplied up, since their order changes. Every lane has the same bits for what is not split, so lanes do
 //! not diverge at branches.
 
+mod accesses;
 mod affine;
 mod barriers;
+mod held;
+mod places;
+mod shuffled;
 mod split;
 mod survey;
 mod time;
@@ -28,10 +36,11 @@ use crate::{
         cost::instructions::{EXCHANGE, SHUFFLE},
         verify::debug_verify,
     },
-    kernel::{lane_layout::LaneLayout, usage::usage},
+    kernel::lane_layout::{LaneLayout, Part},
     passes::{self, dce, propagate, rewrite::literal_i32, split_deep},
 };
 pub(crate) use barriers::{allows_barriers, outlives_stop, stops};
+pub(crate) use held::Held;
 
 use std::borrow::Cow;
 use survey::{Group, Survey};
@@ -83,15 +92,6 @@ impl<'a> Laid<'a> {
             layout,
         }
     }
-
-    /// Words of inputs that each lane holds for the whole run.
-    pub(crate) fn input_words(&self) -> u32 {
-        let inputs = usage(&self.program, &self.layout).inputs;
-        let words = inputs
-            .keys()
-            .map(|(_, var, _)| self.program[*var].ty.words());
-        words.sum()
-    }
 }
 
 /// A loop that is to be split.
@@ -119,6 +119,7 @@ pub(crate) fn split(program: &mut Program, lanes: u32, subgroup: u32) -> Option<
     Some(LaneLayout {
         lanes,
         parts,
+        shuffles: groups.iter().any(|group| !group.shuffles.is_empty()),
         ..LaneLayout::default()
     })
 }
@@ -129,9 +130,9 @@ pub(crate) fn split_time(program: &Program, lanes: u32) -> Option<LaneLayout> {
     let steps = time::split(program)?;
     Some(LaneLayout {
         lanes,
-        parts: Vec::new(),
         accumulated: steps.accumulated,
         skipped: steps.skipped,
+        ..LaneLayout::default()
     })
 }
 
@@ -151,6 +152,8 @@ pub(crate) struct Estimate {
     pub(crate) streams_inputs: bool,
     /// Do lanes exchange only a few values after much work?
     pub(crate) seldom_exchanges: bool,
+    /// Do lanes read elements of one another?
+    pub(crate) shuffles: bool,
 }
 
 /// The estimate for each number of lanes on a device with such subgroups, one lane first; fewer where nothing
@@ -167,6 +170,7 @@ pub(crate) fn estimates(lowered: &Program, optimised: &Program, subgroup: u32) -
         streams: false,
         streams_inputs: false,
         seldom_exchanges: true,
+        shuffles: false,
     };
     let split = [2, 4, 8, 16, 32, 64, 128].into_iter().filter_map(|lanes| {
         if let Some(steps) = &time {
@@ -179,6 +183,7 @@ pub(crate) fn estimates(lowered: &Program, optimised: &Program, subgroup: u32) -
                 streams: false,
                 streams_inputs: false,
                 seldom_exchanges: true,
+                shuffles: false,
             });
         }
         let groups = chosen(&survey, lanes, subgroup);
@@ -206,6 +211,7 @@ pub(crate) fn estimates(lowered: &Program, optimised: &Program, subgroup: u32) -
             streams,
             streams_inputs: any_long(&|at| survey.loops[at].loads_inputs),
             seldom_exchanges: streams,
+            shuffles: groups.iter().any(|group| !group.shuffles.is_empty()),
         })
     });
     std::iter::once(one).chain(split).collect()
@@ -213,9 +219,12 @@ pub(crate) fn estimates(lowered: &Program, optimised: &Program, subgroup: u32) -
 
 /// The groups of loops that are worth splitting, none inside another's loops.
 fn chosen(survey: &Survey, lanes: u32, subgroup: u32) -> Vec<Group> {
-    let mut groups: Vec<(f64, Group)> = survey
-        .groups()
-        .into_iter()
+    let shuffled = match lanes <= subgroup {
+        true => survey.shuffled(lanes),
+        false => Vec::new(),
+    };
+    let mut groups: Vec<(f64, Group)> = (survey.groups().into_iter())
+        .chain(shuffled)
         .filter(|group| survey.can_share(group, lanes))
         .filter(|group| lanes <= subgroup || !survey.exchanges_in_branches(group))
         .map(|group| (gain(survey, &group, lanes, subgroup), group))
@@ -224,7 +233,12 @@ fn chosen(survey: &Survey, lanes: u32, subgroup: u32) -> Vec<Group> {
     groups.sort_by(|a, b| b.0.total_cmp(&a.0));
     let mut taken: Vec<Group> = Vec::new();
     for (_, group) in groups {
-        if !taken.iter().any(|other| survey.nested(other, &group)) {
+        let clashes = |other: &Group| {
+            survey.nested(other, &group)
+                || survey.overlaps(other, &group)
+                || survey.parts_shuffles(other, &group)
+        };
+        if !taken.iter().any(clashes) {
             taken.push(group);
         }
     }
@@ -240,15 +254,12 @@ fn gain(survey: &Survey, group: &Group, lanes: u32, subgroup: u32) -> f64 {
     if survey.splits_rows(group, lanes) {
         saved *= UNALIGNED;
     }
-    group
-        .loops
-        .iter()
-        .map(|&at| {
-            let known = &survey.loops[at];
-            let combining = known.accumulators.len() as f64 * talking;
-            known.runs * (known.nodes * f64::from(known.iterations) * saved - combining)
-        })
-        .sum()
+    let loops = group.loops.iter().map(|&at| {
+        let known = &survey.loops[at];
+        let combining = known.accumulators.len() as f64 * talking;
+        known.runs * (known.nodes * f64::from(known.iterations) * saved - combining)
+    });
+    loops.sum::<f64>() - group.shuffles.values().sum::<f64>()
 }
 
 /// How this many parts are combined through workgroup memory, one barrier each time: as sums of how many, at

@@ -7,5 +7,6 @@ mod lanes;
 mod latency;
 mod relax;
 mod rewrites;
+mod shuffles;
 mod split;
 mod step_table;

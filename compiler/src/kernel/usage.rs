@@ -17,6 +17,8 @@ pub(crate) struct Usage {
     pub read: VarMap<u32>,
     /// Which arrays are indexed by something other than a literal.
     pub dynamic: VarMap<bool>,
+    /// Which of them in steps.
+    pub dynamic_in_steps: VarMap<bool>,
     /// The input values at a known place, in layout order.
     pub inputs: BTreeMap<InputValue, InputUse>,
     /// The functions that are called from anywhere.
@@ -37,6 +39,8 @@ pub(crate) struct Usage {
     pub stops: bool,
     /// How lanes are combined, and values of which type.
     pub across: HashSet<(LaneOp, Type)>,
+    /// Whether a lane reads what another one has.
+    pub shuffles: bool,
     /// Whether lanes are combined in `finish`.
     pub across_finish: bool,
     /// Whether an agent has several lanes.
@@ -107,6 +111,7 @@ pub(crate) fn usage(program: &Program, layout: &LaneLayout) -> Usage {
             assigned: VarMap::filled(0, vars),
             read: VarMap::filled(0, vars),
             dynamic: VarMap::filled(false, vars),
+            dynamic_in_steps: VarMap::filled(false, vars),
             inputs: BTreeMap::new(),
             called: FunctionMap::filled(false, program.functions.len()),
             draws: [false; 3],
@@ -117,6 +122,7 @@ pub(crate) fn usage(program: &Program, layout: &LaneLayout) -> Usage {
             step: false,
             stops: false,
             across: HashSet::new(),
+            shuffles: false,
             across_finish: false,
             is_split: layout.is_split(),
             lets: HashMap::new(),
@@ -214,6 +220,10 @@ impl Walk<'_> {
                     self.usage.across.insert((*op, ty));
                     self.usage.across_finish |= self.part == Part::Finish;
                 }
+                Expr::Shuffle { .. } => {
+                    self.usage.shuffles = true;
+                    self.usage.across_finish |= self.part == Part::Finish;
+                }
                 Expr::Literal(_)
                 | Expr::Double(_)
                 | Expr::Rows(_)
@@ -238,6 +248,7 @@ impl Walk<'_> {
             self.input(array, place);
         } else {
             self.usage.dynamic[array] = true;
+            self.usage.dynamic_in_steps[array] |= self.part == Part::Step;
             self.pending.push(index);
         }
     }

@@ -229,6 +229,7 @@ impl Lowerer<'_> {
             | Expr::Call(..)
             | Expr::RandomWord { .. }
             | Expr::AcrossLanes { .. }
+            | Expr::Shuffle { .. }
             | Expr::AcrossWorld { .. }
             | Expr::Other { .. } => None,
         }

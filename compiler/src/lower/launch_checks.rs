@@ -232,6 +232,7 @@ impl<'a> Maker<'a> {
             | Expr::Rows(_)
             | Expr::RandomWord { .. }
             | Expr::AcrossLanes { .. }
+            | Expr::Shuffle { .. }
             | Expr::AcrossWorld { .. }
             | Expr::Other { .. } => false,
             Expr::Literal(_)

@@ -94,6 +94,7 @@ fn rule(program: &mut Program, id: ExprId) -> Option<Rewrite> {
         | Expr::Call(_, _)
         | Expr::RandomWord { .. }
         | Expr::AcrossLanes { .. }
+        | Expr::Shuffle { .. }
         | Expr::AcrossWorld { .. }
         | Expr::Other { .. } => None,
     }

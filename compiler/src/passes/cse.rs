@@ -101,7 +101,7 @@ impl Hash for Key {
             Shape::RandomWord(owner, _) => owner as u32,
             Shape::Splat(ty) | Shape::Convert(ty) | Shape::Bitcast(ty) => ty as u32,
             Shape::Call(function) => function.0,
-            Shape::Builtin(_) | Shape::Compose | Shape::Select => 0,
+            Shape::Builtin(_) | Shape::Compose | Shape::Select | Shape::Shuffle => 0,
         };
         let [a, b, c, d, e] = self.operands.map(u64::from);
         std::mem::discriminant(&self.shape).hash(state);

@@ -32,6 +32,7 @@ fn folded<R: Real>(expr: &Expr, known: impl Fn(ExprId) -> Option<Value<R>>) -> O
         | Expr::Call(_, _)
         | Expr::RandomWord { .. }
         | Expr::AcrossLanes { .. }
+        | Expr::Shuffle { .. }
         | Expr::AcrossWorld { .. }
         | Expr::Other { .. } => None,
         Expr::Swizzle { vector, components } => Some(eval::swizzle(known(*vector)?, components)),

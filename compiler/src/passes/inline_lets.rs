@@ -32,11 +32,7 @@ pub(crate) fn run(program: &mut Program) {
 /// Does a tree combine lanes or agents? Then it stays where all of them converge.
 pub(crate) fn crosses_lanes(program: &Program, id: ExprId) -> bool {
     let mut nodes = program.nodes(id);
-    let mut crosses = |id| {
-        let node = &program[id];
-        matches!(node, Expr::AcrossLanes { .. } | Expr::AcrossWorld { .. })
-    };
-    nodes.any(&mut crosses)
+    nodes.any(|id| program[id].crosses_lanes())
 }
 
 /// A name that may be inlined.

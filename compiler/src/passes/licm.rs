@@ -152,7 +152,8 @@ impl Hoist {
             | Expr::Bitcast { .. }
             | Expr::Builtin(..)
             | Expr::Call(..)
-            | Expr::AcrossLanes { .. } => 0,
+            | Expr::AcrossLanes { .. }
+            | Expr::Shuffle { .. } => 0,
         };
         for &operand in expr.operands().iter() {
             level = level.max(self.measure(program, operand));

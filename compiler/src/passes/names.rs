@@ -62,6 +62,11 @@ pub(crate) fn name_of(program: &Program, id: ExprId) -> String {
             plain(*number).map_or("word".to_owned(), |number| format!("word_{number}"))
         }
         Expr::Other { var, .. } => format!("other_{}", word(&program[*var].name)),
+        Expr::Shuffle { value, lane, .. } => {
+            let value = plain(*value).unwrap_or_else(|| "value".to_owned());
+            let lane = plain(*lane).unwrap_or_else(|| "lane".to_owned());
+            format!("{value}_of_{lane}")
+        }
         Expr::AcrossLanes { value, .. } | Expr::AcrossWorld { value, .. } => {
             plain(*value).unwrap_or_else(|| "total".to_owned())
         }
@@ -112,6 +117,7 @@ fn noun(program: &Program, id: ExprId) -> Option<String> {
         | Expr::Call(_, _)
         | Expr::RandomWord { .. }
         | Expr::AcrossLanes { .. }
+        | Expr::Shuffle { .. }
         | Expr::AcrossWorld { .. }
         | Expr::Other { .. } => None,
     }

@@ -181,6 +181,7 @@ impl Ranges {
             | Expr::Call(_, _)
             | Expr::RandomWord { .. }
             | Expr::AcrossLanes { .. }
+            | Expr::Shuffle { .. }
             | Expr::AcrossWorld { .. }
             | Expr::Other { .. } => None,
         };

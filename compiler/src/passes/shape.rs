@@ -32,6 +32,7 @@ pub(crate) enum Shape {
     RandomWord(Owner, bool),
     Other(VarId),
     AcrossLanes(LaneOp),
+    Shuffle,
     AcrossWorld(LaneOp),
 }
 
@@ -68,6 +69,7 @@ pub(crate) fn shape(expr: &Expr) -> Shape {
         Expr::Other { var, .. } => Shape::Other(*var),
         Expr::AcrossWorld { op, .. } => Shape::AcrossWorld(*op),
         Expr::AcrossLanes { op, .. } => Shape::AcrossLanes(*op),
+        Expr::Shuffle { .. } => Shape::Shuffle,
     }
 }
 
@@ -108,6 +110,7 @@ pub(crate) fn is_trivial(program: &Program, id: ExprId) -> bool {
         | Expr::Call(_, _)
         | Expr::RandomWord { .. }
         | Expr::AcrossLanes { .. }
+        | Expr::Shuffle { .. }
         | Expr::AcrossWorld { .. }
         | Expr::Other { .. } => false,
     }

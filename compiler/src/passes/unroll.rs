@@ -177,6 +177,7 @@ impl Plan {
             | Expr::Call(_, _)
             | Expr::RandomWord { .. }
             | Expr::AcrossLanes { .. }
+            | Expr::Shuffle { .. }
             | Expr::AcrossWorld { .. }
             | Expr::Other { .. } => false,
             other @ (Expr::Swizzle { .. }

@@ -6,13 +6,16 @@
 use super::files;
 #[cfg(feature = "texts")]
 use super::validators::naga_complaint;
-use sim_runtime::{Backend, Occupancy, RealType, Run, Tuning, WorldDispatch};
+use sim_runtime::{Backend, Occupancy, RealType, Run, Simulation, Tuning, WorldDispatch};
 use sim_tests::{
     compare::{Tolerance, compare},
     generate,
     launch::{self, Way},
     sharing,
 };
+
+#[path = "../../../compiler/src/kernel/tests/shuffles/model.rs"]
+mod shuffling;
 
 pub(crate) fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable)
@@ -147,6 +150,37 @@ fn choices(seed: u64) -> Tuning {
     }
 }
 
+/// What the reference interpreter and the GPU, with choices for that seed, make of a model that lanes share.
+fn shared(
+    source: &str,
+    seed: u64,
+    launch: impl Fn(Simulation) -> Simulation,
+) -> Result<[Run; 2], String> {
+    let run = |backend: Backend, tuning: Option<Tuning>| -> Result<Run, String> {
+        let simulation = launch(launch::simulation(source, backend, true)?);
+        let simulation = match tuning {
+            Some(tuning) => simulation.tuning(launch::forced(tuning)),
+            None => simulation,
+        };
+        simulation.run().map_err(|error| error.to_string())
+    };
+    let expected = run(Backend::Reference, None)?;
+    let got = run(Backend::Gpu, Some(choices(seed)))?;
+    compare(&got, &expected, Tolerance::ZerosOfEitherSign)
+        .map_err(|difference| difference.to_string())?;
+    Ok([expected, got])
+}
+
+/// Do agents of a run have several lanes?
+fn has_lanes(run: &Run) -> bool {
+    !run.report().decisions[0].what.starts_with("one lane")
+}
+
+/// Do its lanes read elements of one another?
+fn reads_others(run: &Run) -> bool {
+    run.report().decisions[0].what.contains("one another")
+}
+
 #[test]
 fn random_models_agree_when_lanes_share_them() {
     if !launch::has_gpu() {
@@ -154,26 +188,16 @@ fn random_models_agree_when_lanes_share_them() {
     }
     let first = number("SIM_FIRST_MODEL", 0);
     let count = number("SIM_MODELS", 30);
-    let (mut complaints, mut shared, mut stopping) = (Vec::new(), 0, 0);
+    let (mut complaints, mut split, mut stopping) = (Vec::new(), 0, 0);
     for seed in SHARED_ONCE_WRONG.into_iter().chain(first..first + count) {
         let source = sharing::model(seed);
-        let run = |backend: Backend, tuning: Option<Tuning>| -> Result<Run, String> {
-            let simulation = launch::simulation(&source, backend, true)?;
-            let simulation = match tuning {
-                Some(tuning) => simulation.tuning(launch::forced(tuning)),
-                None => simulation,
-            };
-            simulation.run().map_err(|error| error.to_string())
-        };
         let mut outcome = || -> Result<(), String> {
-            let expected = run(Backend::Reference, None)?;
-            let got = run(Backend::Gpu, Some(choices(seed)))?;
-            shared += u32::from(!got.report().decisions[0].what.starts_with("one lane"));
+            let [expected, got] = shared(&source, seed, |simulation| simulation)?;
+            split += u32::from(has_lanes(&got));
             let mut steps = expected.steps().map_err(|error| error.to_string())?;
             let first = steps.next();
             stopping += u32::from(steps.any(|ran| Some(ran) != first));
-            compare(&got, &expected, Tolerance::ZerosOfEitherSign)
-                .map_err(|difference| difference.to_string())
+            Ok(())
         };
         if let Err(complaint) = outcome() {
             complaints.push(format!(
@@ -182,8 +206,32 @@ fn random_models_agree_when_lanes_share_them() {
             ));
         }
     }
-    println!("{count} random models, {shared} shared by lanes, agents of {stopping} stop");
+    println!("{count} random models, {split} shared by lanes, agents of {stopping} stop");
     complaints.truncate(3);
     files::report("shared models differ", complaints);
-    assert!(u64::from(shared) * 3 > count && u64::from(stopping) * 10 > count);
+    assert!(u64::from(split) * 3 > count && u64::from(stopping) * 10 > count);
+}
+
+#[test]
+fn random_models_agree_when_lanes_read_one_another() {
+    if !launch::has_gpu() {
+        return;
+    }
+    let first = number("SIM_FIRST_MODEL", 0);
+    let count = number("SIM_MODELS", 40);
+    let (mut complaints, mut shuffling) = (Vec::new(), 0);
+    for seed in first..first + count {
+        let (source, _) = shuffling::model(seed);
+        match shared(&source, seed, |simulation| simulation.agents(9).steps(5)) {
+            Ok([_, got]) => shuffling += u32::from(reads_others(&got)),
+            Err(complaint) => complaints.push(format!(
+                "seed {seed}, {:?}: {complaint}\n{source}",
+                choices(seed)
+            )),
+        }
+    }
+    println!("lanes of {shuffling} of {count} random models read one another's elements");
+    complaints.truncate(3);
+    files::report("models whose lanes read one another differ", complaints);
+    assert!(u64::from(shuffling) * 5 > count);
 }

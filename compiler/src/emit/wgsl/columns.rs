@@ -88,7 +88,10 @@ impl Writer<'_> {
         let words = var.ty.words();
         let (columns, first) = self.columns_of(id);
         let (word, dynamic) = (first + var.word, self.usage.dynamic[id]);
-        let lane_stride = self.layout.part(self.program, id).unwrap_or(0);
+        let part = self.layout.part(self.program, id);
+        let lane_stride = part.map_or(0, |part| part.run);
+        let lanes = self.layout.lanes;
+        let in_row = |word| part.map_or(word, |part| first + part.word(word - first, lanes));
         let row = match var.kind {
             VarKind::Record | VarKind::WorldRecord => Some(self.own.sample_row.clone()),
             VarKind::Constant
@@ -119,12 +122,12 @@ impl Writer<'_> {
             },
         };
         let count = match var.len {
-            Len::One => return write(self, at(word, None), &Index::None),
+            Len::One => return write(self, at(in_row(word), None), &Index::None),
             Len::Fixed(n) | Len::Open { stride: n } => n,
         };
         if count <= UNROLLED || !dynamic {
             for k in 0..count {
-                let word = word + words * k;
+                let word = in_row(word + words * k);
                 write(self, at(word, None), &Index::Known(k));
             }
             return;
@@ -132,7 +135,12 @@ impl Writer<'_> {
         self.names.enter();
         let k = self.names.declare("k");
         self.open(&format!("for (var {k} = 0u; {k} < {count}u; {k}++) {{"));
-        let index = Some((words, k.clone()));
+        let element = match part.map(|part| part.run / words) {
+            // Each lane has some elements of a row in turn.
+            Some(run) if run < count => format!("({k} / {run}u * {}u + {k} % {run}u)", run * lanes),
+            Some(_) | None => k.clone(),
+        };
+        let index = Some((words, element));
         write(self, at(word, index), &Index::Named(k));
         self.close("}");
         self.names.leave();

@@ -46,13 +46,7 @@ impl<'a> Writer<'a> {
                 reject,
             } => self.select(*condition, *accept, *reject),
             Expr::Convert { to, value } => self.convert(*to, *value),
-            Expr::Bitcast { to, value } => {
-                self.push("bitcast<");
-                self.push(literal::type_name(*to));
-                self.push(">(");
-                self.shown(*value);
-                self.push(")");
-            }
+            Expr::Bitcast { to, value } => self.bitcast(*to, *value),
             Expr::Builtin(builtin, args) => self.builtin(*builtin, args),
             Expr::Call(function, args) => {
                 let name = &self.function_names[function];
@@ -86,9 +80,18 @@ impl<'a> Writer<'a> {
                 self.push(")");
             }
             Expr::AcrossLanes { op, value, .. } => self.across_lanes(*op, *value),
+            Expr::Shuffle { value, lane, .. } => self.shuffle(*value, *lane),
             Expr::Other { var, index, member } => self.other(*var, *index, *member),
             Expr::AcrossWorld { op, value } => self.across_world(*op, *value),
         }
+    }
+
+    fn bitcast(&mut self, to: Type, value: ExprId) {
+        self.push("bitcast<");
+        self.push(literal::type_name(to));
+        self.push(">(");
+        self.shown(value);
+        self.push(")");
     }
 
     /// Writes arguments in parentheses.
@@ -165,6 +168,7 @@ impl<'a> Writer<'a> {
             | Expr::Call(..)
             | Expr::RandomWord { .. }
             | Expr::AcrossLanes { .. }
+            | Expr::Shuffle { .. }
             | Expr::AcrossWorld { .. }
             | Expr::Other { .. } => self.expr(id, Level::Primary),
         }

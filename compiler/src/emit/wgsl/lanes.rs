@@ -1,8 +1,8 @@
 //! Several lanes of a subgroup for one agent: their numbers, and what they exchange. `exchange` has what is
 //! different where an agent has more lanes than a subgroup.
 
-use super::{Writer, literal};
-use crate::ir::{BinaryOp, Expr, ExprId, LaneOp, Type, VarId, VarKind};
+use super::{Writer, literal, operator::Level};
+use crate::ir::{BinaryOp, Expr, ExprId, LaneOp, Type, Value, VarId, VarKind};
 use std::fmt::Write;
 
 impl Writer<'_> {
@@ -37,6 +37,7 @@ impl Writer<'_> {
         let mut across = self.usage.across.iter();
         if across.any(|(op, ty)| self.asks_first(*op, *ty))
             || !self.layout.skipped.is_empty()
+            || self.usage.shuffles
             || (self.time_loop.outlives_stop && self.usage.across_finish)
         {
             let first = self.names.declare("first_lane");
@@ -81,6 +82,27 @@ impl Writer<'_> {
             self.out.push_str(&self.own.first_lane);
         }
         self.push(")");
+    }
+
+    /// Writes what another lane of the agent has for a value.
+    pub(super) fn shuffle(&mut self, value: ExprId, lane: ExprId) {
+        let is_bool = self.program.type_of(value) == Type::Bool;
+        self.push(if is_bool {
+            "(subgroupShuffle(u32("
+        } else {
+            "subgroupShuffle("
+        });
+        self.argument(value, is_bool);
+        self.push(if is_bool { "), " } else { ", " });
+        self.out.push_str(&self.own.first_lane);
+        if let Expr::Literal(Value::I32(lane)) = self.program[lane] {
+            self.push(&format!(" + {lane}u"));
+        } else {
+            self.push(" + u32(");
+            self.expr(lane, Level::Lowest);
+            self.push(")");
+        }
+        self.push(if is_bool { ") != 0u)" } else { ")" });
     }
 
     /// Could a driver that keeps the order of sums fuse a part of this term into the sum over the lanes? Only

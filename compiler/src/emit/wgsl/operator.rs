@@ -113,6 +113,7 @@ impl Writer<'_> {
             | Expr::Call(..)
             | Expr::RandomWord { .. }
             | Expr::AcrossLanes { .. }
+            | Expr::Shuffle { .. }
             | Expr::AcrossWorld { .. } => Level::Primary,
             Expr::Other { var, .. } => match self.program[*var] {
                 Var {

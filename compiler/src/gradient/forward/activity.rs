@@ -50,6 +50,7 @@ impl Forward<'_> {
             | Expr::Splat { value: one, .. }
             | Expr::Unary(UnaryOp::Negate | UnaryOp::Fence, one)
             | Expr::AcrossLanes { value: one, .. }
+            | Expr::Shuffle { value: one, .. }
             | Expr::AcrossWorld { value: one, .. } => of(*one),
             Expr::Convert { to, value } if to.is_float() => of(*value),
             Expr::Binary(op, a, b) if !op.gives_bool() => of(*a) | of(*b),

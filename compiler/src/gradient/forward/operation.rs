@@ -76,7 +76,8 @@ impl Forward<'_> {
             | Expr::Read(_)
             | Expr::Bitcast { .. }
             | Expr::RandomWord { .. }
-            | Expr::AcrossLanes { .. } => None,
+            | Expr::AcrossLanes { .. }
+            | Expr::Shuffle { .. } => None,
         }
     }
 

@@ -32,6 +32,7 @@ pub(super) fn carriers(expr: &Expr) -> Vec<ExprId> {
         | Expr::RandomWord { .. }
         | Expr::Other { .. }
         | Expr::AcrossLanes { .. }
+        | Expr::Shuffle { .. }
         | Expr::AcrossWorld { .. } => Vec::new(),
     }
 }

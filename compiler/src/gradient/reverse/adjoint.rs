@@ -330,6 +330,7 @@ impl Sweep<'_> {
             | Expr::RandomWord { .. }
             | Expr::Other { .. }
             | Expr::AcrossLanes { .. }
+            | Expr::Shuffle { .. }
             | Expr::AcrossWorld { .. } => {}
         }
     }

@@ -283,6 +283,7 @@ impl Straight<'_> {
             | Expr::RandomWord { .. }
             | Expr::Other { .. }
             | Expr::AcrossLanes { .. }
+            | Expr::Shuffle { .. }
             | Expr::AcrossWorld { .. } => false,
         };
         if !self.program.nodes(id).any(calls) {

@@ -83,6 +83,7 @@ impl Amount for Weight {
             },
             Expr::AcrossWorld { .. } => 10 * width(id),
             Expr::AcrossLanes { .. } => SHUFFLE,
+            Expr::Shuffle { .. } => LOAD * width(id),
             Expr::Builtin(builtin, args) => {
                 let widest = args.iter().map(|&arg| width(arg)).max().unwrap_or(1);
                 builtin.row().pure().cost.instructions * widest

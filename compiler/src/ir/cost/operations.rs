@@ -133,9 +133,10 @@ impl Amount for Operations {
             Expr::Unary(UnaryOp::Negate | UnaryOp::Complement, _) | Expr::Convert { .. } => {
                 Operations::integer(1)
             }
-            Expr::Select { .. } | Expr::AcrossLanes { .. } | Expr::AcrossWorld { .. } => {
-                Operations::integer(width)
-            }
+            Expr::Select { .. }
+            | Expr::AcrossLanes { .. }
+            | Expr::Shuffle { .. }
+            | Expr::AcrossWorld { .. } => Operations::integer(width),
             Expr::Builtin(builtin, args) => {
                 let operand = args.first().map_or(ty, |&arg| program.type_of(arg));
                 call(*builtin, operand.is_float(), operand.components() as u64)

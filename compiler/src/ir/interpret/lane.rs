@@ -342,7 +342,7 @@ impl<'a, F: Fn() -> bool, R: Real> Lane<'a, F, R> {
                 panic!("internal error: agents are combined where each goes its own way")
             }
             Expr::RandomWord { owner, step, .. } => self.random_word(*owner, step.is_some()),
-            Expr::AcrossLanes { .. } => {
+            Expr::AcrossLanes { .. } | Expr::Shuffle { .. } => {
                 panic!("internal error: lanes are combined where each goes its own way")
             }
         }

@@ -242,6 +242,11 @@ impl<'a, F: Fn() -> bool, R: Real> Machine<'a, F, R> {
             if let Expr::AcrossLanes { op, .. } | Expr::AcrossWorld { op, .. } = program[node] {
                 let all = combined(op, &self.pop());
                 self.lanes.iter_mut().for_each(|lane| lane.push(all));
+            } else if let Expr::Shuffle { .. } = program[node] {
+                let (asked, values) = (self.pop(), self.pop());
+                for (lane, asked) in self.lanes.iter_mut().zip(asked) {
+                    lane.push(values[as_int(asked) as usize]);
+                }
             } else {
                 self.lanes.iter_mut().for_each(|lane| lane.node(node));
             }

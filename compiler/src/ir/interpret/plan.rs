@@ -125,7 +125,7 @@ impl Plan {
         let mut across = false;
         for node in program.nodes(root) {
             let expr = &program[node];
-            across |= matches!(expr, Expr::AcrossLanes { .. } | Expr::AcrossWorld { .. });
+            across |= expr.crosses_lanes();
             self.order.push(node);
         }
         self.order[start..].reverse();

@@ -104,6 +104,7 @@ impl Printer<'_> {
             }
             Expr::AcrossWorld { op, value } => call(&format!("world_{}", op.name()), &[*value]),
             Expr::AcrossLanes { op, value, .. } => call(&format!("lanes_{}", op.name()), &[*value]),
+            Expr::Shuffle { value, lane, .. } => call("lanes_shuffle", &[*value, *lane]),
         }
     }
 }
@@ -184,6 +185,7 @@ fn binding(expr: &Expr) -> u8 {
         | Expr::Call(..)
         | Expr::RandomWord { .. }
         | Expr::AcrossLanes { .. }
+        | Expr::Shuffle { .. }
         | Expr::AcrossWorld { .. }
         | Expr::Other { .. } => TIGHT,
     }

@@ -65,19 +65,8 @@ impl Verifier<'_> {
             Expr::Double(_) if self.program.real == RealType::F64 => Ok(Type::F32),
             Expr::Double(_) => Err("a literal in `f64` in a program in `f32`".to_owned()),
             Expr::Launch(number) => self.launch(*number),
-            Expr::Rows(var) => {
-                self.exists(*var)?;
-                let var = &self.program[*var];
-                let fine = var.kind == VarKind::Data && matches!(var.len, Len::Open { .. });
-                self.require(fine, "rows of what is no open table")?;
-                Ok(Type::I32)
-            }
-            Expr::Read(var) => {
-                self.readable(*var)?;
-                let var = &self.program[*var];
-                self.require(var.len == Len::One, "an array is read as a value")?;
-                Ok(var.ty)
-            }
+            Expr::Rows(var) => self.rows(*var),
+            Expr::Read(var) => self.read(*var),
             Expr::Element { array, index } => {
                 self.readable(*array)?;
                 let var = &self.program[*array];
@@ -125,8 +114,32 @@ impl Verifier<'_> {
             Expr::RandomWord { owner, .. } => self.random_word(*owner, &expr.operands()),
             Expr::Other { var, index, member } => self.other(*var, *index, *member),
             Expr::AcrossWorld { op, value } => self.across_world(*op, *value),
-            Expr::AcrossLanes { op, lanes, value } => self.across_lanes(*op, *lanes, *value),
+            Expr::AcrossLanes { op, lanes, value } => {
+                self.across_lanes(*lanes)?;
+                self.combination(*op, self.ty(*value))
+            }
+            Expr::Shuffle { lanes, value, lane } => {
+                self.across_lanes(*lanes)?;
+                let fine = self.ty(*lane) == Type::I32;
+                self.require(fine, "the number of a lane that is no i32")?;
+                Ok(self.ty(*value))
+            }
         }
+    }
+
+    fn read(&self, var: VarId) -> Result<Type, String> {
+        self.readable(var)?;
+        let var = &self.program[var];
+        self.require(var.len == Len::One, "an array is read as a value")?;
+        Ok(var.ty)
+    }
+
+    fn rows(&self, var: VarId) -> Result<Type, String> {
+        self.exists(var)?;
+        let var = &self.program[var];
+        let fine = var.kind == VarKind::Data && matches!(var.len, Len::Open { .. });
+        self.require(fine, "rows of what is no open table")?;
+        Ok(Type::I32)
     }
 
     fn launch(&self, number: Launch) -> Result<Type, String> {
@@ -138,15 +151,13 @@ impl Verifier<'_> {
         Ok(Type::I32)
     }
 
-    fn across_lanes(&self, op: LaneOp, lanes: u32, value: ExprId) -> Result<Type, String> {
-        let ty = self.combination(op, self.ty(value))?;
+    fn across_lanes(&self, lanes: u32) -> Result<(), String> {
         let alone = matches!(
             self.section,
             Section::Function(_) | Section::InputDefault(_)
         );
         self.require(!alone, "lanes combined where each is alone")?;
-        self.require(lanes > 1, "lanes where there is but one")?;
-        Ok(ty)
+        self.require(lanes > 1, "lanes where there is but one")
     }
 
     fn across_world(&self, op: LaneOp, value: ExprId) -> Result<Type, String> {

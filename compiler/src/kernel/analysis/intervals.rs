@@ -207,6 +207,7 @@ impl Intervals {
             | Expr::Call(..)
             | Expr::RandomWord { .. }
             | Expr::AcrossLanes { .. }
+            | Expr::Shuffle { .. }
             | Expr::AcrossWorld { .. }
             | Expr::Other { .. } => None,
             Expr::Bitcast { .. } => {

@@ -214,6 +214,7 @@ impl Known<'_> {
             | Expr::Builtin(..)
             | Expr::RandomWord { .. }
             | Expr::AcrossLanes { .. }
+            | Expr::Shuffle { .. }
             | Expr::AcrossWorld { .. }
             | Expr::Other { .. } => None,
         }

@@ -78,7 +78,7 @@ fn is_asked_for(program: &Program, id: ExprId, second: bool) -> bool {
     if let Expr::Binary(BinaryOp::And | BinaryOp::Or, a, b) = program[id] {
         return is_asked_for(program, a, second) || is_asked_for(program, b, true);
     }
-    second && matches!(program[id], Expr::AcrossLanes { .. })
+    second && program[id].crosses_lanes()
         || (program[id].operands().iter()).any(|&operand| is_asked_for(program, operand, second))
 }
 
@@ -99,6 +99,6 @@ fn leaves(block: &Block) -> bool {
 fn has_exchange(program: &Program, block: &Block) -> bool {
     any_statement(block, &|stmt| {
         let mut nodes = program.nodes_of(stmt);
-        nodes.any(|id| matches!(program[id], Expr::AcrossLanes { .. }))
+        nodes.any(|id| program[id].crosses_lanes())
     })
 }

@@ -2,54 +2,56 @@
 
 use crate::{
     builtin::BuiltinId,
-    ir::{
-        BinaryOp, Block, Expr, ExprId, LaneOp, Launch, Len, Program, Stmt, Type, Value, VarId,
-        VarKind,
+    ir::{BinaryOp, Block, Expr, ExprId, LaneOp, Launch, Len, Program, Stmt, Type, VarId, VarKind},
+    kernel::lanes::{
+        Group, Part, SplitLoop, Survey, TURN,
+        accesses::{Form, Linear, Shift},
+        neutral,
+        places::{self, Neighbour, binary, int, node, read},
     },
-    kernel::lanes::{Group, SplitLoop, Survey, TURN, neutral},
-    passes::{names::fresh, rewrite::Cloner},
-    span::Span,
+    passes::{
+        inline_lets::crosses_lanes,
+        names::{extract, fresh},
+        rewrite::Cloner,
+    },
 };
-use std::{
-    collections::{HashMap, HashSet},
-    ops::Range,
-};
+use std::collections::HashMap;
 
 /// Splits the groups over the lanes.
-/// Returns which words of states the first lane has of those that each has a part of.
+/// Returns the parts of states of which each lane has its own.
 pub(crate) fn split(
     program: &mut Program,
     survey: &Survey,
     groups: &[Group],
     lanes: u32,
-) -> Vec<Range<u32>> {
+) -> Vec<Part> {
     let mut splitting = Splitting {
         lanes,
         loops: HashMap::new(),
-        arrays: HashSet::new(),
+        iterations: HashMap::new(),
+        own: HashMap::new(),
+        shuffled: HashMap::new(),
+        shifted: HashMap::new(),
     };
     for group in groups {
-        for &at in &group.loops {
-            let split = survey.split_loop(group, at);
-            splitting.loops.insert(split.index, split);
-        }
-        splitting.arrays.extend(&group.arrays);
+        splitting.know(program, survey, group);
     }
     let mut parts = Vec::new();
-    for &array in &splitting.arrays {
+    for (&array, &form) in groups.iter().flat_map(|group| &group.arrays) {
         let var = &mut program[array];
-        if let Len::Fixed(count) = var.len {
-            let part = count / lanes;
-            var.len = Len::Fixed(part);
-            if survey.is_state(array) {
-                let words = part * var.ty.words();
-                parts.push(var.word..var.word + words);
-            }
+        let elements = form.elements / lanes;
+        var.len = Len::Fixed(elements);
+        if survey.is_state(array) {
+            let words = var.ty.words();
+            parts.push(Part {
+                words: var.word..var.word + elements * words,
+                run: form.run(lanes) * words,
+            });
         }
     }
     program.each_section(|program, place, block| {
         if place.is_of_agent() {
-            splitting.block(program, block);
+            splitting.block(program, block, &mut Block::new());
         }
     });
     parts
@@ -59,13 +61,72 @@ struct Splitting {
     lanes: u32,
     /// By index.
     loops: HashMap<VarId, SplitLoop>,
-    arrays: HashSet<VarId>,
+    /// The indices of their loops over a lane's own iterations, where these have arrays.
+    iterations: HashMap<VarId, VarId>,
+    /// Indices of elements that belong to an iteration of a split loop: as sums, with the index of the loop.
+    own: HashMap<ExprId, (Linear, VarId, Form)>,
+    /// Indices of elements that another lane may have.
+    shuffled: HashMap<ExprId, Form>,
+    /// Indices of elements near that of an iteration of a split loop, with what a lane has of their array.
+    shifted: HashMap<ExprId, (Shift, u32)>,
 }
 
 impl Splitting {
-    fn block(&self, program: &mut Program, block: &mut Block) {
+    /// Learns what is split of a group.
+    fn know(&mut self, program: &mut Program, survey: &Survey, group: &Group) {
+        for &at in &group.loops {
+            let split = survey.split_loop(group, at);
+            if !split.in_turns {
+                let name = program[split.index].name.clone();
+                let iteration = fresh(program, name, Type::I32, VarKind::Index);
+                self.iterations.insert(split.index, iteration);
+            }
+            self.loops.insert(split.index, split);
+        }
+        for (at, access) in survey.accesses.iter().enumerate() {
+            let Some(&form) = group.arrays.get(&access.array) else {
+                continue;
+            };
+            if group.shuffles.contains_key(&at) {
+                let near = survey.neighbour(access, form);
+                match access
+                    .shift
+                    .filter(|_| near.is_some_and(|at| group.loops.contains(&at)))
+                {
+                    Some(shift) => {
+                        let each = form.elements / self.lanes;
+                        self.shifted.insert(access.index, (shift, each));
+                    }
+                    None => {
+                        self.shuffled.insert(access.index, form);
+                    }
+                }
+                continue;
+            }
+            let mut inner = access.inner().iter().filter(|at| group.loops.contains(at));
+            let owner = inner.find(|at| survey.form(access, **at) == Some(form));
+            let sum = access.sum.clone().unwrap_or_default();
+            if let Some(&owner) = owner {
+                let index = survey.loops[owner].index;
+                self.own.insert(access.index, (sum, index, form));
+            }
+        }
+    }
+
+    /// Splits what is in a block; `near` gets the names of elements near an iteration's.
+    fn block(&self, program: &mut Program, block: &mut Block, near: &mut Block) {
         let mut new = Vec::with_capacity(block.len());
         for mut stmt in std::mem::take(block) {
+            self.elements(program, &mut stmt, near);
+            if let Stmt::If { .. } | Stmt::For { .. } = stmt {
+                // Lanes may part here: they shuffle before.
+                for &root in stmt.roots().iter() {
+                    if crosses_lanes(program, root) {
+                        let (_, named) = extract(program, root);
+                        new.push(named);
+                    }
+                }
+            }
             if let Stmt::For { index, body, .. } = &mut stmt
                 && let Some(split) = self.loops.get(index)
             {
@@ -74,7 +135,7 @@ impl Splitting {
                 continue;
             }
             for inner in stmt.blocks_mut() {
-                self.block(program, inner);
+                self.block(program, inner, near);
             }
             new.push(stmt);
         }
@@ -89,6 +150,10 @@ impl Splitting {
         mut body: Block,
         new: &mut Block,
     ) {
+        // All lanes read what others have before any of them gets to a branch of its own.
+        let mut near = Block::new();
+        self.block(program, &mut body, &mut near);
+        body.splice(0..0, near);
         let mut parts = HashMap::new();
         for &(var, op) in &split.accumulators {
             let (name, ty) = (format!("{}_part", program[var].name), program[var].ty);
@@ -121,9 +186,7 @@ impl Splitting {
     /// This lane's iterations one after the other.
     fn in_parts(&self, program: &mut Program, split: &SplitLoop, mut body: Block) -> Stmt {
         let part = split.iterations.div_ceil(self.lanes);
-        let name = program[split.index].name.clone();
-        let iteration = fresh(program, name, Type::I32, VarKind::Index);
-        self.at_own_index(program, &body, split.index, iteration);
+        let iteration = self.iterations[&split.index];
         let lane = node(program, Expr::Launch(Launch::Lane { lanes: self.lanes }));
         let scale = int(program, part);
         let first = binary(program, BinaryOp::Multiply, lane, scale);
@@ -197,25 +260,41 @@ impl Splitting {
         binary(program, BinaryOp::Multiply, number, scale)
     }
 
-    /// The elements of split arrays are counted from this lane's first.
-    fn at_own_index(&self, program: &mut Program, body: &Block, index: VarId, iteration: VarId) {
-        for stmt in body {
-            if let Stmt::AssignElement { var, index: at, .. } = stmt
-                && self.arrays.contains(var)
-                && program[*at] == Expr::Read(index)
-            {
-                program[*at] = Expr::Read(iteration);
-            }
-            for id in program.nodes_of(stmt).collect::<Vec<_>>() {
-                if let Expr::Element { array, index: at } = program[id]
-                    && self.arrays.contains(&array)
-                    && program[at] == Expr::Read(index)
-                {
-                    program[at] = Expr::Read(iteration);
-                }
-            }
-            for inner in stmt.blocks() {
-                self.at_own_index(program, inner, index, iteration);
+    fn own_place(&self, program: &mut Program, sum: &Linear, own: VarId, form: Form) -> ExprId {
+        places::own(program, sum, (own, self.iterations[&own]), form, self.lanes)
+    }
+
+    /// The elements of split arrays are those of a lane, or of another one.
+    fn elements(&self, program: &mut Program, stmt: &mut Stmt, names: &mut Block) {
+        if let Stmt::AssignElement { index, .. } = stmt
+            && let Some((sum, own, form)) = self.own.get(index)
+        {
+            *index = self.own_place(program, sum, *own, *form);
+        }
+        let nodes: Vec<_> = program.nodes_of(stmt).collect();
+        // An index that is copied has its own elements done.
+        for id in nodes.into_iter().rev() {
+            let Expr::Element { array, index } = program[id] else {
+                continue;
+            };
+            if let Some((sum, own, form)) = self.own.get(&index) {
+                let index = self.own_place(program, sum, *own, *form);
+                program[id] = Expr::Element { array, index };
+            } else if let Some(form) = self.shuffled.get(&index) {
+                program[id] = places::shuffled(program, array, index, *form, self.lanes);
+            } else if let Some((shift, each)) = self.shifted.get(&index) {
+                let near = Neighbour {
+                    array,
+                    iteration: self.iterations[&shift.own],
+                    by: shift.by,
+                    each: i64::from(*each),
+                    lanes: self.lanes,
+                };
+                let value = near.element(program, shift.edge);
+                let name = format!("{}_near", program[array].name);
+                let var = fresh(program, name, program[array].ty, VarKind::Let);
+                names.push(Stmt::Let { var, value });
+                program[id] = Expr::Read(var);
             }
         }
     }
@@ -266,23 +345,6 @@ fn combined(program: &mut Program, op: LaneOp, a: ExprId, b: ExprId) -> ExprId {
         LaneOp::Most => Expr::Builtin(BuiltinId::MAX, vec![a, b]),
     };
     node(program, expr)
-}
-
-/// A node of the compiler's own.
-fn node(program: &mut Program, expr: Expr) -> ExprId {
-    program.add(expr, Span::default())
-}
-
-fn read(program: &mut Program, var: VarId) -> ExprId {
-    node(program, Expr::Read(var))
-}
-
-fn int(program: &mut Program, value: u32) -> ExprId {
-    node(program, Expr::Literal(Value::I32(value as i32)))
-}
-
-fn binary(program: &mut Program, op: BinaryOp, a: ExprId, b: ExprId) -> ExprId {
-    node(program, Expr::Binary(op, a, b))
 }
 
 /// Renames variables within a block.

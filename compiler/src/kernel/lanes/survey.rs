@@ -1,8 +1,15 @@
 //! What the loops of a program access, and which of them must be split together.
 
 use crate::{
-    ir::{Block, Expr, ExprId, LaneOp, Program, Stmt, VarId, VarKind, cost::instructions::Weights},
-    kernel::lanes::{LONG, SplitLoop, accumulation, elements},
+    ir::{
+        BinaryOp, Block, Expr, ExprId, LaneOp, Program, Stmt, VarId, VarKind, any_statement,
+        cost::instructions::Weights,
+    },
+    kernel::lanes::{
+        LONG, SplitLoop,
+        accesses::{Access, Form, Names},
+        accumulation, elements,
+    },
     passes::rewrite::literal_i32,
     value::VEC4_WORDS,
 };
@@ -26,22 +33,27 @@ pub(crate) struct Loop {
     pub(crate) runs: f64,
     /// What it accumulates.
     pub(crate) accumulators: BTreeMap<VarId, LaneOp>,
-    /// Does it read inputs or tables at indices that depend on its own?
-    loads: bool,
+    /// How often it reads inputs or tables per step, by how much further the word is for its next iteration.
+    loads: BTreeMap<i64, f64>,
     /// Does it read inputs there?
     pub(crate) loads_inputs: bool,
     /// The loops around it.
-    around: Vec<usize>,
+    pub(crate) around: Vec<usize>,
     /// Does it stand in a branch?
     in_branch: bool,
-    fits: bool,
+    /// Are its iterations independent, as far as scalars are concerned?
+    pub(crate) fits: bool,
+    /// Are elements of arrays accessed at indices that depend on its own, but are not its own?
+    reaches: bool,
 }
 
 /// Loops and arrays that can be split only together.
 #[derive(Clone, Default)]
 pub(crate) struct Group {
     pub(crate) loops: Vec<usize>,
-    pub(crate) arrays: Vec<VarId>,
+    pub(crate) arrays: BTreeMap<VarId, Form>,
+    /// The accesses that read elements of other lanes, with the instructions of a lane that they take a step.
+    pub(crate) shuffles: BTreeMap<usize, f64>,
 }
 
 /// What is known about a program.
@@ -51,11 +63,13 @@ pub(crate) struct Survey {
     pub(crate) total: f64,
     /// Operations of the unit for special functions among them.
     pub(crate) special: f64,
+    pub(crate) accesses: Vec<Access>,
     /// Arrays and the loops at whose index they are accessed.
     links: BTreeSet<(VarId, usize)>,
     /// Arrays that are accessed otherwise.
     whole: BTreeSet<VarId>,
     state_arrays: BTreeSet<VarId>,
+    pub(crate) names: Names,
 }
 
 struct Walk<'a> {
@@ -72,6 +86,10 @@ struct Walk<'a> {
     reads: BTreeSet<(VarId, usize)>,
     /// The loops on whose index a name depends.
     depends: HashMap<VarId, BTreeSet<usize>>,
+    /// The loops on whose indices conditions and bounds around this place depend, from the outside in.
+    control: Vec<BTreeSet<usize>>,
+    /// Operands around this place that others decide about.
+    asked: u32,
     runs: f64,
 }
 
@@ -84,15 +102,19 @@ impl Survey {
                 loops: Vec::new(),
                 total: 0.0,
                 special: 0.0,
+                accesses: Vec::new(),
                 links: BTreeSet::new(),
                 whole: BTreeSet::new(),
                 state_arrays: BTreeSet::new(),
+                names: Names::default(),
             },
             around: Vec::new(),
             branches: 0,
             depth: HashMap::new(),
             reads: BTreeSet::new(),
             depends: HashMap::new(),
+            control: Vec::new(),
+            asked: 0,
             runs: 1.0,
         };
         let seldom = if program.phases.is_empty() {
@@ -118,8 +140,29 @@ impl Survey {
         walk.survey
     }
 
-    /// The groups all of whose loops and arrays qualify.
+    /// The groups all of whose loops access arrays at their own index alone.
     pub(crate) fn groups(&self) -> Vec<Group> {
+        let links = self.links.iter().map(|&(array, at)| {
+            let form = Form::plain(self.loops[at].iterations);
+            (array, form, at)
+        });
+        let groups = self.joined(0..self.loops.len(), links);
+        let fits = |group: &Group| {
+            let mut loops = group.loops.iter().map(|&at| &self.loops[at]);
+            let mut arrays = group.arrays.keys();
+            loops.all(|known| known.fits && !known.reaches)
+                && arrays.all(|array| !self.whole.contains(array))
+                && !self.nested(group, group)
+        };
+        groups.into_iter().filter(fits).collect()
+    }
+
+    /// The groups that loops form with arrays, by the loops at whose index the arrays are accessed.
+    pub(crate) fn joined(
+        &self,
+        loops: impl Iterator<Item = usize> + Clone,
+        links: impl Iterator<Item = (VarId, Form, usize)> + Clone,
+    ) -> Vec<Group> {
         let mut of_loop: Vec<usize> = (0..self.loops.len()).collect();
         let find = |of: &Vec<usize>, mut at: usize| {
             while of[at] != at {
@@ -127,29 +170,22 @@ impl Survey {
             }
             at
         };
-        let mut first: BTreeMap<VarId, usize> = BTreeMap::new();
-        for &(array, at) in &self.links {
-            let other = *first.entry(array).or_insert(at);
+        let mut first: BTreeMap<VarId, (usize, Form)> = BTreeMap::new();
+        for (array, form, at) in links {
+            let other = first.entry(array).or_insert((at, form)).0;
             let (a, b) = (find(&of_loop, at), find(&of_loop, other));
             of_loop[a] = b;
         }
         let mut groups: BTreeMap<usize, Group> = BTreeMap::new();
-        for at in 0..self.loops.len() {
+        for at in loops {
             let group = groups.entry(find(&of_loop, at)).or_default();
             group.loops.push(at);
         }
-        for (&array, &at) in &first {
+        for (&array, &(at, form)) in &first {
             let group = groups.entry(find(&of_loop, at)).or_default();
-            group.arrays.push(array);
+            group.arrays.insert(array, form);
         }
-        groups
-            .into_values()
-            .filter(|group| {
-                group.loops.iter().all(|&at| self.loops[at].fits)
-                    && group.arrays.iter().all(|array| !self.whole.contains(array))
-                    && !self.nested(group, group)
-            })
-            .collect()
+        groups.into_values().collect()
     }
 
     /// Is a loop of one group inside one of the other's?
@@ -161,6 +197,25 @@ impl Survey {
             })
         };
         inside(a, b) || inside(b, a)
+    }
+
+    /// Do two groups split the same loop or array?
+    pub(crate) fn overlaps(&self, a: &Group, b: &Group) -> bool {
+        a.loops.iter().any(|at| b.loops.contains(at))
+            || a.arrays.keys().any(|array| b.arrays.contains_key(array))
+    }
+
+    /// Would lanes diverge where one group shuffles, if the other one is split, too?
+    pub(crate) fn parts_shuffles(&self, a: &Group, b: &Group) -> bool {
+        let parts = |a: &Group, b: &Group| {
+            let mut reads = a.shuffles.keys().map(|&at| &self.accesses[at]);
+            reads.any(|read| {
+                let control = read.control.iter().flatten();
+                let mut depends = read.varies.iter().chain(control);
+                depends.any(|at| b.loops.contains(at))
+            })
+        };
+        parts(a, b) || parts(b, a)
     }
 
     /// Can they be split evenly over this many lanes?
@@ -181,13 +236,20 @@ impl Survey {
         loops.any(|known| known.in_branch && !known.accumulators.is_empty())
     }
 
-    /// Do lanes' parts of buffers begin within a `vec4`?
+    /// Do lanes' parts of buffers begin within a `vec4`, for most of what loops load?
     pub(crate) fn splits_rows(&self, group: &Group, lanes: u32) -> bool {
-        group.loops.iter().any(|&at| {
+        let (mut split, mut all) = (0.0, 0.0);
+        for &at in &group.loops {
             let known = &self.loops[at];
-            let part = known.iterations.div_ceil(lanes);
-            known.loads && !self.split_loop(group, at).in_turns && !part.is_multiple_of(VEC4_WORDS)
-        })
+            let part = i64::from(known.iterations.div_ceil(lanes));
+            let in_turns = self.split_loop(group, at).in_turns;
+            for (factor, loads) in &known.loads {
+                let is_split = (factor * part) % i64::from(VEC4_WORDS) != 0;
+                all += loads;
+                split += if is_split && !in_turns { *loads } else { 0.0 };
+            }
+        }
+        split > all / 2.0
     }
 
     /// What the rewriting needs to know about a group's loop.
@@ -226,6 +288,7 @@ impl Walk<'_> {
                 let depends = self.dependence(*value);
                 self.depends.insert(*var, depends);
                 self.depth.insert(*var, self.around.len());
+                self.survey.names.define(self.program, *var, *value);
             }
             Stmt::Var { var, .. } => {
                 // Its later values are not followed: it may depend on every loop around it.
@@ -234,10 +297,16 @@ impl Walk<'_> {
                 self.depth.insert(*var, self.around.len());
             }
             Stmt::AssignElement { var, index, .. } => self.write(*var, *index),
-            Stmt::If { accept, reject, .. } => {
+            Stmt::If {
+                condition,
+                accept,
+                reject,
+            } => {
                 self.branches += 1;
+                self.control.push(self.dependence(*condition));
                 self.block(accept);
                 self.block(reject);
+                self.control.pop();
                 self.branches -= 1;
             }
             Stmt::For {
@@ -258,6 +327,8 @@ impl Walk<'_> {
     }
 
     fn for_loop(&mut self, index: VarId, start: ExprId, end: ExprId, body: &Block) {
+        let mut control = self.dependence(start);
+        control.extend(self.dependence(end));
         let (start, end) = (
             literal_i32(self.program, start),
             literal_i32(self.program, end),
@@ -274,22 +345,33 @@ impl Walk<'_> {
             special: 0.0,
             runs: self.runs,
             accumulators: BTreeMap::new(),
-            loads: false,
+            loads: BTreeMap::new(),
             loads_inputs: false,
             around: self.around.clone(),
             in_branch: self.branches > 0,
             fits: iterations > 0,
+            reaches: false,
         });
+        if let (Some(start), Some(end)) = (start, end) {
+            let (first, last) = (i64::from(start), i64::from(end) - 1);
+            self.survey.names.bound(index, first, last);
+        }
         self.depth.insert(index, self.around.len() + 1);
         self.depends.insert(index, BTreeSet::from([at]));
         let known = match (start, end) {
             (Some(start), Some(end)) => (f64::from(end) - f64::from(start)).max(0.0),
             _ => UNKNOWN_ITERATIONS,
         };
+        // Iterations of different lanes may end it at different times.
+        if any_statement(body, &|stmt| matches!(stmt, Stmt::Break | Stmt::Continue)) {
+            control.extend(&self.around);
+        }
         let runs = self.runs;
         self.runs *= known;
         self.around.push(at);
+        self.control.push(control);
         self.block(body);
+        self.control.pop();
         self.around.pop();
         self.runs = runs;
         // The instructions of an inner loop run once per iteration of its own.
@@ -340,14 +422,18 @@ impl Walk<'_> {
         self.weigh(weight.instructions.into(), weight.special.into());
         let expr = &self.program[id];
         if let Expr::Element { array, index } = expr {
-            self.touch(*array, *index);
+            self.touch(*array, *index, false);
         } else if let Expr::RandomWord { .. } = expr {
             self.spoil_from(0);
         } else if let Expr::Read(var) = expr {
             self.read(*var);
         }
-        for &operand in self.program[id].operands().iter() {
+        let asks = matches!(expr, Expr::Binary(BinaryOp::And | BinaryOp::Or, ..));
+        for (at, &operand) in self.program[id].operands().iter().enumerate() {
+            let asked = u32::from(asks && at == 1);
+            self.asked += asked;
             self.expr(operand);
+            self.asked -= asked;
         }
     }
 
@@ -372,11 +458,11 @@ impl Walk<'_> {
         for &at in self.around.get(depth..).unwrap_or_default() {
             self.survey.loops[at].fits &= varies.contains(&at);
         }
-        self.touch(array, index);
+        self.touch(array, index, true);
     }
 
     /// An element is read or written.
-    fn touch(&mut self, array: VarId, index: ExprId) {
+    fn touch(&mut self, array: VarId, index: ExprId, writes: bool) {
         let var = &self.program[array];
         match var.kind {
             VarKind::Local
@@ -388,12 +474,7 @@ impl Walk<'_> {
             | VarKind::WorldRecord => {}
             VarKind::WorldInput => return,
             VarKind::Data | VarKind::Input => {
-                let is_input = self.program[array].kind == VarKind::Input;
-                for at in self.dependence(index) {
-                    self.survey.loops[at].loads = true;
-                    self.survey.loops[at].loads_inputs |= is_input;
-                }
-                return;
+                return self.load(array, index);
             }
             VarKind::Constant
             | VarKind::Param
@@ -404,15 +485,31 @@ impl Walk<'_> {
         if var.kind == VarKind::State {
             self.survey.state_arrays.insert(array);
         }
-        let depth = self.depth.get(&array).copied().unwrap_or(0);
-        let inner: BTreeSet<usize> = self.around[depth.min(self.around.len())..]
-            .iter()
-            .copied()
-            .collect();
-        let varies: Vec<usize> = self
-            .dependence(index)
-            .intersection(&inner)
-            .copied()
+        let outside = self.depth.get(&array).copied().unwrap_or(0);
+        let outside = outside.min(self.around.len());
+        let varies = self.dependence(index);
+        let control = (self.asked == 0).then(|| self.control.iter().flatten().copied().collect());
+        let splittable = matches!(var.kind, VarKind::Local | VarKind::State);
+        let elements_of = elements(var.len).filter(|_| splittable);
+        let names = &mut self.survey.names;
+        let sum = names.linear(self.program, index);
+        let shift = elements_of.and_then(|count| names.shift(self.program, index, count));
+        self.survey.accesses.push(Access {
+            array,
+            elements: elements_of,
+            index,
+            writes,
+            around: self.around.clone(),
+            outside,
+            varies: varies.clone(),
+            control,
+            sum,
+            shift,
+            runs: self.runs,
+        });
+        let inner = &self.around[outside..];
+        let varies: Vec<usize> = (varies.into_iter())
+            .filter(|at| inner.contains(at))
             .collect();
         if let (Expr::Read(read), [at]) = (&self.program[index], varies.as_slice())
             && self.survey.loops[*at].index == *read
@@ -424,7 +521,19 @@ impl Walk<'_> {
         }
         self.survey.whole.insert(array);
         for at in varies {
-            self.survey.loops[at].fits = false;
+            self.survey.loops[at].reaches = true;
+        }
+    }
+
+    /// An element of an input or a table is read.
+    fn load(&mut self, array: VarId, index: ExprId) {
+        let is_input = self.program[array].kind == VarKind::Input;
+        let sum = self.survey.names.linear(self.program, index);
+        for at in self.dependence(index) {
+            let known = &mut self.survey.loops[at];
+            let factor = sum.as_ref().map_or(1, |sum| sum.factor(known.index));
+            *known.loads.entry(factor).or_default() += self.runs;
+            known.loads_inputs |= is_input;
         }
     }
 

@@ -29,7 +29,7 @@ use std::collections::BTreeMap;
 const SUBGROUP: u32 = 32;
 
 /// The words of states and outputs by kind and place.
-type Words = BTreeMap<(&'static str, usize), u32>;
+pub(super) type Words = BTreeMap<(&'static str, usize), u32>;
 
 /// Some numbers of lanes, others for each program.
 fn lanes_of(seed: u64) -> [u32; 2] {
@@ -43,22 +43,26 @@ fn take(all: &mut Words, kind: &'static str, place: usize, word: u32) {
     assert!(equal, "lanes differ in {kind} word {place}");
 }
 
-fn whole(program: &Program, steps: u32, seed: u32) -> Words {
+pub(super) fn whole(program: &Program, steps: u32, seed: u32) -> Words {
     let rows = rows(program, 1, steps, seed).expect("one lane has no faults");
     gathered(program, &LaneLayout::default(), &rows)
 }
 
 /// The words of all lanes, each of which has its part of what is split.
-fn gathered(program: &Program, layout: &LaneLayout, rows: &[Vec<u32>; 2]) -> Words {
+pub(super) fn gathered(program: &Program, layout: &LaneLayout, rows: &[Vec<u32>; 2]) -> Words {
     let lanes = layout.lanes as usize;
     let mut all = Words::new();
     for (kind, vars, rows) in kinds(program, rows) {
         for lane in 0..lanes {
             let row = &rows[lane * (rows.len() / lanes)..];
             for &var in vars {
-                let first = lane * layout.part(program, var).unwrap_or(0) as usize;
+                let part = layout.part(program, var);
                 for (place, word) in words(program, var, row) {
-                    take(&mut all, kind, first + place, word);
+                    let place = part.map_or(place, |part| {
+                        let first = part.word(place as u32, layout.lanes) as usize;
+                        first + lane * part.run as usize
+                    });
+                    take(&mut all, kind, place, word);
                 }
             }
         }

@@ -86,7 +86,7 @@ impl<L: Lane> Compiler<'_, L> {
                 let number = self.word(*number);
                 Parts::one(self.draw(*owner, number, *step))
             }
-            Expr::AcrossLanes { .. } => lanes(),
+            Expr::AcrossLanes { .. } | Expr::Shuffle { .. } => lanes(),
             Expr::Other { var, index, member } => self.other(*var, *index, *member),
             Expr::AcrossWorld { op, value } => self.across(*op, *value),
         }
