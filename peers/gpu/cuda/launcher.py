@@ -114,6 +114,13 @@ class Device:
         self.call("cuMemcpyDtoH_v2", values, memory, c_size_t(4 * count))
         return array("f" if kind is c_float else "i", bytes(values))
 
+    def upload(self, values):
+        """Memory that holds these values of 32 bits."""
+        memory = self.memory(len(values))
+        source = (c_uint32 * len(values)).from_buffer_copy(values)
+        self.call("cuMemcpyHtoD_v2", memory, source, c_size_t(4 * len(values)))
+        return memory
+
     def poison(self, memory, words):
         """Fills memory with NaNs, so that what a kernel does not write shows."""
         self.call("cuMemsetD32_v2", memory, c_uint(0xFFFFFFFF), c_size_t(words))

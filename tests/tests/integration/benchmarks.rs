@@ -2,8 +2,11 @@
 //! against the same draws in double precision and closed forms. The published means come from other systems.
 
 use super::files;
-use sim_runtime::{Backend, Simulation};
-use sim_tests::launch::backends;
+use sim_runtime::{Backend, Simulation, Tuning};
+use sim_tests::{
+    compare::{Tolerance, compare},
+    launch::{self, backends},
+};
 use std::error::Error;
 
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
@@ -163,4 +166,58 @@ fn gbm_random() {
     hold_draws("gbm_random", 65_536, 252, "average", average);
     // The mean of 1,048,576 paths with the other generator; its error is a quarter of that of these.
     hold_draws("gbm_random", 65_536, 252, "score", 5.7728);
+}
+
+/// Means of the kernels in `peers/gpu/cuda`, compiled for the host.
+#[test]
+fn agents_larger_than_registers() {
+    hold("large/attention", 64, 48, 0.289_396_737, 2e-7);
+    // Steps are counted, and near the edge a pole may be counted once more or less.
+    hold("large/policy", 256, 200, 27.734_375, 0.01);
+    hold("large/lstm", 64, 200, -0.112_289_091, 2e-7);
+    hold("large/shared", 256, 100, -0.368_390_627, 2e-6);
+    hold("large/rod", 256, 500, 11.476_104_8, 1e-5);
+}
+
+/// Lanes have parts of all arrays, also of those with rows, and give outputs and states in their places, also
+/// where a dispatch goes on with what the one before it stored.
+#[test]
+fn large_agents_are_split_over_lanes() {
+    if !launch::has_gpu() {
+        return;
+    }
+    for (model, agents, steps) in [
+        ("large/attention", 20, 11),
+        ("large/policy", 20, 20),
+        ("large/lstm", 20, 20),
+        ("large/rod", 20, 40),
+    ] {
+        let run = |backend, tuning: Option<Tuning>| -> Outcome<_> {
+            let sim = simulation(model, backend, agents, steps)?;
+            let sim = match tuning {
+                Some(tuning) => sim.tuning(launch::forced(tuning)),
+                None => sim,
+            };
+            Ok(sim.run()?)
+        };
+        let attempt = || -> Outcome {
+            let expected = run(Backend::Cpu, None)?;
+            for (lanes, steps_per_dispatch) in [(4, None), (4, Some(7)), (8, None), (8, Some(3))] {
+                let tuning = Tuning {
+                    lanes: Some(lanes),
+                    steps_per_dispatch,
+                    ..Tuning::default()
+                };
+                let got = run(Backend::Gpu, Some(tuning))?;
+                let said = &got.report().decisions[0].what;
+                if !said.contains("read elements of one another") {
+                    return Err(format!("{lanes} lanes: {said}").into());
+                }
+                compare(&got, &expected, Tolerance::OfLargest(2e-5))
+                    .map_err(|difference| format!("{lanes} lanes: {difference}"))?;
+            }
+            Ok(())
+        };
+        attempt().unwrap_or_else(|error| panic!("{model}: {error}"));
+    }
 }

@@ -45,6 +45,21 @@ namespace sir_cu {
 namespace layers_cu {
 #include "../layers.cu"
 }
+namespace attention_cu {
+#include "../attention.cu"
+}
+namespace policy_cu {
+#include "../policy.cu"
+}
+namespace lstm_cu {
+#include "../lstm.cu"
+}
+namespace shared_cu {
+#include "../shared.cu"
+}
+namespace rod_cu {
+#include "../rod.cu"
+}
 
 using Kernel = std::function<std::function<void()>(void **)>;
 using Launch = std::function<void()>;
@@ -75,6 +90,9 @@ static std::map<std::string, Kernel> kernels = {
     ENTRY(nbody_cu, nbody_fused_4)
     ENTRY(sir_cu, sir_1) ENTRY(sir_cu, sir_2) ENTRY(sir_cu, sir_4) ENTRY(sir_cu, sir_8) ENTRY(sir_cu, sir_barrier)
     ENTRY(sir_cu, sir_alone) ENTRY(layers_cu, layers_one) ENTRY(layers_cu, layers_last) ENTRY(layers_cu, layers_fused)
+    ENTRY(attention_cu, attention) ENTRY(policy_cu, policy_8) ENTRY(policy_cu, policy_16) ENTRY(policy_cu, policy_32)
+    ENTRY(lstm_cu, lstm) ENTRY(shared_cu, shared_1) ENTRY(shared_cu, shared_2)
+    ENTRY(rod_cu, rod_8) ENTRY(rod_cu, rod_16) ENTRY(rod_cu, rod_32)
 };
 
 static bool capturing = false;
@@ -106,6 +124,7 @@ CALL cuMemsetD32_v2(uint64_t memory, uint32_t value, size_t count) {
     return 0;
 }
 CALL cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes) { return memcpy(to, (void *)from, bytes), 0; }
+CALL cuMemcpyHtoD_v2(uint64_t to, void *from, size_t bytes) { return memcpy((void *)to, from, bytes), 0; }
 CALL cuLaunchKernel(void *function, unsigned gx, unsigned, unsigned, unsigned bx, unsigned, unsigned, unsigned, void *, void **args, void **) {
     Launch body = (*(Kernel *)function)(args);
     Launch all = [=] { host::launch({gx, 1, 1}, {bx, 1, 1}, body); };

@@ -125,6 +125,32 @@ template <class T> T __shfl_xor_sync(uint32_t, T value, int mask) {
     return value;
 }
 
+inline void __syncwarp() { __syncthreads(); }
+
+// What a thread of the same `width` threads has.
+template <class T> T host_shuffle(T value, int of) {
+    host::Block &block = host::Block::the();
+    memcpy(&block.slots[block.current], &value, sizeof value);
+    block.meet();
+    memcpy(&value, &block.slots[of], sizeof value);
+    block.meet();
+    return value;
+}
+
+template <class T> T __shfl_sync(uint32_t, T value, int lane, int width = 32) {
+    return host_shuffle(value, host::Block::the().current / width * width + lane);
+}
+
+template <class T> T __shfl_up_sync(uint32_t, T value, int by, int width = 32) {
+    int current = host::Block::the().current;
+    return host_shuffle(value, current % width < by ? current : current - by);
+}
+
+template <class T> T __shfl_down_sync(uint32_t, T value, int by, int width = 32) {
+    int current = host::Block::the().current;
+    return host_shuffle(value, current % width + by >= width ? current : current + by);
+}
+
 inline int __syncthreads_count(int predicate) {
     host::Block &block = host::Block::the();
     block.slots[block.current] = predicate != 0;
