@@ -21,7 +21,9 @@
 mod accesses;
 mod affine;
 mod barriers;
+mod distributed;
 mod held;
+mod overlapped;
 mod places;
 mod shuffled;
 mod split;
@@ -115,11 +117,17 @@ pub(crate) fn split(program: &mut Program, lanes: u32, subgroup: u32) -> Option<
         return None;
     }
     let parts = split::split(program, &survey, &groups, lanes);
+    let shuffles = groups.iter().any(|group| !group.shuffles.is_empty());
+    if shuffles {
+        let arrays = survey.distributed(program, &groups);
+        distributed::distribute(program, &arrays, lanes);
+        overlapped::run(program);
+    }
     debug_verify(program, "lanes::split");
     Some(LaneLayout {
         lanes,
         parts,
-        shuffles: groups.iter().any(|group| !group.shuffles.is_empty()),
+        shuffles,
         ..LaneLayout::default()
     })
 }

@@ -26,7 +26,7 @@ fn shuffles(program: &Program) -> bool {
 
 #[test]
 fn arrays_that_are_read_across_lanes_keep_their_elements() {
-    let (mut split_over, mut shuffled) = ([0; 6], 0);
+    let (mut split_over, mut shuffled, mut overlapped) = ([0; 6], 0, 0);
     for seed in seeds("SHUFFLES") {
         let (source, most) = model(seed);
         let artifact = compile(&source).unwrap_or_else(|errors| panic!("{source}: {errors:?}"));
@@ -41,6 +41,7 @@ fn arrays_that_are_read_across_lanes_keep_their_elements() {
             };
             split_over[lanes.ilog2() as usize] += 1;
             shuffled += u32::from(shuffles(&program));
+            overlapped += u32::from(print(&program).contains("in 0..fours"));
             let mut optimised = program.clone();
             optimise(&mut optimised);
             check(&optimised);
@@ -59,6 +60,9 @@ fn arrays_that_are_read_across_lanes_keep_their_elements() {
             split_over[1..].iter().all(|count| *count >= 40),
             "{split_over:?}"
         );
-        assert!(shuffled >= 200, "{shuffled}");
+        assert!(
+            shuffled >= 200 && overlapped >= 50,
+            "{shuffled}, {overlapped}"
+        );
     }
 }

@@ -9,6 +9,8 @@ struct Random {
     count: usize,
     /// Local arrays.
     locals: usize,
+    /// Arrays that all lanes have.
+    collected: usize,
     /// The loops around this place whose index is `i`.
     in_loop: bool,
     /// The array that the loop writes.
@@ -21,6 +23,7 @@ pub(crate) fn model(seed: u64) -> (String, usize) {
         state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
         count: 0,
         locals: 0,
+        collected: 0,
         in_loop: false,
         written: String::new(),
     };
@@ -53,7 +56,7 @@ impl Random {
 
     fn statement(&mut self, text: &mut String, depth: usize) {
         let n = self.count;
-        let kinds = if depth > 0 { 12 } else { 9 };
+        let kinds = if depth > 0 { 13 } else { 9 };
         match self.below(kinds) {
             0 if depth == 2 => {
                 self.in_loop = true;
@@ -79,6 +82,7 @@ impl Random {
                 let _ = writeln!(text, "a[abs(s) % {n}] = {value}");
             }
             0 | 4..=8 => self.writes(text),
+            12 => self.collects(text),
             9 => {
                 let _ = writeln!(text, "if s % 3 != {} {{", self.below(3));
                 self.statement(text, depth - 1);
@@ -91,6 +95,36 @@ impl Random {
                 text.push_str("}\n");
             }
         }
+    }
+
+    /// An array of what loops over all elements give, as many as the run says, which all lanes have.
+    fn collects(&mut self, text: &mut String) {
+        let (n, number) = (self.count, self.collected);
+        self.collected += 1;
+        let name = format!("c{number}");
+        let length = [5, 20, 48][self.below(3)];
+        let bound = [format!("abs(s) % {length} + 1"), "t + 3".to_owned()][self.below(2)].clone();
+        self.in_loop = true;
+        let (first, second) = (self.value(1), self.value(1));
+        self.in_loop = false;
+        let _ = writeln!(text, "var {name}: [i32; {length}] = {}", self.below(3));
+        let _ = writeln!(text, "let most{number} = {bound}");
+        let _ = writeln!(
+            text,
+            "for q in 0..most{number} {{ {name}[q] = {name}[q] + sum(for i in 0..{n}: ({first}) * (q + 1)) }}"
+        );
+        let _ = writeln!(
+            text,
+            "for q in 0..most{number} {{ {name}[q] = {name}[q] ^ {name}[most{number} - 1 - q] }}"
+        );
+        self.written = "b".to_owned();
+        let _ = writeln!(
+            text,
+            "for i in 0..{n} {{ var all{number} = 0 for q in 0..most{number} {{ \
+             all{number} += {name}[q] % 8 * (i - q) }} b[i] = all{number} % 64 }}"
+        );
+        self.written.clear();
+        let _ = writeln!(text, "s = (s ^ max(for i in 0..{n}: {second})) % 1000");
     }
 
     /// A loop that writes an array at its own index.
