@@ -1,6 +1,6 @@
 //! Loops in which lanes exchange values, and which are not unrolled: four iterations are written one after
-//! the other, so that each need not wait for the exchanges of the one before. Drivers do not do this where they
-//! do not know how many iterations there are.
+//! the other, so that each need not wait for the exchanges of the one before. Drivers do not do this where
+//! they do not know how many iterations there are.
 //!
 //! The same statements run in the same order.
 

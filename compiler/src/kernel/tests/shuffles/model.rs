@@ -107,23 +107,26 @@ impl Random {
         self.in_loop = true;
         let (first, second) = (self.value(1), self.value(1));
         self.in_loop = false;
-        let _ = writeln!(text, "var {name}: [i32; {length}] = {}", self.below(3));
-        let _ = writeln!(text, "let most{number} = {bound}");
+        let (ty, term, whole) = match self.below(2) {
+            0 => ("i32", format!("({first}) * (q + 1)"), format!("{name}[q]")),
+            _ => {
+                let term = format!("f32(({first}) % 64) * f32(q + 1)");
+                ("f32", term, format!("i32({name}[q])"))
+            }
+        };
         let _ = writeln!(
             text,
-            "for q in 0..most{number} {{ {name}[q] = {name}[q] + sum(for i in 0..{n}: ({first}) * (q + 1)) }}"
+            "var {name}: [{ty}; {length}] = {}
+let most{number} = {bound}
+for q in 0..most{number} {{ {name}[q] = {name}[q] + sum(for i in 0..{n}: {term}) }}
+for q in 0..most{number} {{ {name}[q] = {name}[q] - {name}[most{number} - 1 - q] }}
+for i in 0..{n} {{
+var all{number} = 0
+for q in 0..most{number} {{ all{number} += {whole} % 8 * (i - q) }}
+b[i] = all{number} % 64
+}}",
+            self.below(3)
         );
-        let _ = writeln!(
-            text,
-            "for q in 0..most{number} {{ {name}[q] = {name}[q] ^ {name}[most{number} - 1 - q] }}"
-        );
-        self.written = "b".to_owned();
-        let _ = writeln!(
-            text,
-            "for i in 0..{n} {{ var all{number} = 0 for q in 0..most{number} {{ \
-             all{number} += {name}[q] % 8 * (i - q) }} b[i] = all{number} % 64 }}"
-        );
-        self.written.clear();
         let _ = writeln!(text, "s = (s ^ max(for i in 0..{n}: {second})) % 1000");
     }
 
