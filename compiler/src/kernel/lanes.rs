@@ -45,7 +45,7 @@ pub(crate) use barriers::{allows_barriers, outlives_stop, stops};
 pub(crate) use held::Held;
 
 use std::borrow::Cow;
-use survey::{Group, Survey};
+use survey::{Group, Survey, Taken};
 
 /// Iterations from which on a loop without arrays of its own is interleaved.
 const LONG: u32 = 128;
@@ -239,18 +239,11 @@ fn chosen(survey: &Survey, lanes: u32, subgroup: u32) -> Vec<Group> {
         .filter(|(gain, _)| *gain > 0.0)
         .collect();
     groups.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let mut taken: Vec<Group> = Vec::new();
+    let mut taken = Taken::default();
     for (_, group) in groups {
-        let clashes = |other: &Group| {
-            survey.nested(other, &group)
-                || survey.overlaps(other, &group)
-                || survey.parts_shuffles(other, &group)
-        };
-        if !taken.iter().any(clashes) {
-            taken.push(group);
-        }
+        taken.take(survey, group);
     }
-    taken
+    taken.groups
 }
 
 /// Instructions per step that splitting a group saves each lane.

@@ -168,13 +168,14 @@ fn gbm_random() {
     hold_draws("gbm_random", 65_536, 252, "score", 5.7728);
 }
 
-/// Means of the kernels in `peers/gpu/cuda`, compiled for the host.
+/// Means of the kernels in `peers/gpu/cuda`, compiled for the host. A GPU's own mathematics moves scores of
+/// size 1 by some 1e-7.
 #[test]
 fn agents_larger_than_registers() {
-    hold("large/attention", 64, 48, 0.289_396_737, 2e-7);
+    hold("large/attention", 64, 48, 0.289_396_737, 1e-6);
     // Steps are counted, and near the edge a pole may be counted once more or less.
     hold("large/policy", 256, 200, 27.734_375, 0.01);
-    hold("large/lstm", 64, 200, -0.112_289_091, 2e-7);
+    hold("large/lstm", 64, 200, -0.112_289_091, 1e-6);
     hold("large/shared", 256, 100, -0.368_390_627, 2e-6);
     hold("large/rod", 256, 500, 11.476_104_8, 1e-5);
 }

@@ -17,20 +17,28 @@ use crate::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Attempts, each of which leaves out what the one before could not split beside the rest. Beyond that nothing
+/// is split, so that models of thousands of loops compile in time.
+const ATTEMPTS: u32 = 16;
 /// Iterations of loops that are surely unrolled, so that it is known which lane is asked.
 const UNROLLED: f64 = 64.0;
 
 impl Survey {
     /// The groups over this many lanes with at least one shuffle.
     pub(crate) fn shuffled(&self, lanes: u32) -> Vec<Group> {
-        let accesses = self.accesses.iter();
         let mut attempt = Attempt {
             survey: self,
             lanes,
-            arrays: accesses.map(|access| access.array).collect(),
+            arrays: self.accesses.iter().map(|access| access.array).collect(),
             barred: BTreeSet::new(),
+            writes: BTreeMap::new(),
         };
-        while !attempt.arrays.is_empty() {
+        for access in self.accesses.iter().filter(|access| access.writes) {
+            let writes = attempt.writes.entry(access.array).or_default();
+            writes.accesses.push(access);
+            writes.around.extend(&access.around);
+        }
+        for _ in 0..ATTEMPTS {
             let split = attempt.split();
             if !attempt.excludes(&split) {
                 return attempt.groups(&split);
@@ -47,12 +55,24 @@ struct Attempt<'a> {
     arrays: BTreeSet<VarId>,
     /// Loops that cannot be split.
     barred: BTreeSet<usize>,
+    /// By array.
+    writes: BTreeMap<VarId, Writes<'a>>,
+}
+
+/// What writes an array.
+#[derive(Default)]
+struct Writes<'a> {
+    accesses: Vec<&'a Access>,
+    /// All loops around them.
+    around: BTreeSet<usize>,
 }
 
 /// What is split.
 struct Split {
     forms: BTreeMap<VarId, Form>,
     loops: BTreeSet<usize>,
+    /// The loops around these.
+    around: BTreeSet<usize>,
 }
 
 impl Split {
@@ -72,8 +92,14 @@ impl Split {
 
     /// Is a loop inside one of these, or one of these inside it?
     fn nests(&self, survey: &Survey, at: usize) -> bool {
-        let inside = |a: usize, b: usize| survey.loops[a].around.contains(&b);
-        (self.loops.iter()).any(|&other| inside(at, other) || inside(other, at))
+        let mut around = survey.loops[at].around.iter();
+        self.around.contains(&at) || around.any(|other| self.loops.contains(other))
+    }
+
+    fn insert(&mut self, survey: &Survey, at: usize) {
+        if self.loops.insert(at) {
+            self.around.extend(&survey.loops[at].around);
+        }
     }
 }
 
@@ -83,6 +109,7 @@ impl Attempt<'_> {
         let mut split = Split {
             forms: BTreeMap::new(),
             loops: BTreeSet::new(),
+            around: BTreeSet::new(),
         };
         for &array in &self.arrays {
             if let Some(form) = self.form(array) {
@@ -104,7 +131,7 @@ impl Attempt<'_> {
                     && let Some(at) = owner
                     && (writes || !split.nests(survey, at))
                 {
-                    split.loops.insert(at);
+                    split.insert(survey, at);
                 }
             }
         }
@@ -114,8 +141,7 @@ impl Attempt<'_> {
     /// The form that all writes to an array allow: of several, that of the loops with the most work.
     fn form(&self, array: VarId) -> Option<Form> {
         let survey = self.survey;
-        let accesses = survey.accesses.iter();
-        let mut writes = accesses.filter(|access| access.array == array && access.writes);
+        let mut writes = self.writes.get(&array)?.accesses.iter();
         let forms = |access: &Access| -> BTreeMap<Form, f64> {
             let inner = access.inner().iter().filter(|at| self.is_open(**at));
             let forms = inner.filter_map(|&at| {
@@ -182,10 +208,8 @@ impl Attempt<'_> {
     /// Can all lanes read an element together?
     fn may_shuffle(&self, split: &Split, access: &Access) -> bool {
         let survey = self.survey;
-        let written = |at: &usize| {
-            let mut writes = survey.accesses.iter().filter(|other| other.writes);
-            writes.any(|other| other.array == access.array && other.around.contains(at))
-        };
+        let writes = self.writes.get(&access.array);
+        let written = |at: &usize| writes.is_some_and(|writes| writes.around.contains(at));
         if let (Some(at), Some(shift)) = (split.neighbour(survey, access), access.shift) {
             let each = i64::from(survey.loops[at].iterations / self.lanes);
             return shift.by.abs() <= each && !written(&at);
@@ -207,13 +231,17 @@ impl Attempt<'_> {
             Some((access.array, split.forms[&access.array], owner))
         });
         let mut groups = survey.joined(split.loops.iter().copied(), links);
+        let arrays = groups.iter().enumerate().flat_map(|(at, group)| {
+            let arrays = group.arrays.keys().copied();
+            arrays.map(move |array| (array, at)).collect::<Vec<_>>()
+        });
+        let group_of: BTreeMap<VarId, usize> = arrays.collect();
         for (at, access) in survey.accesses.iter().enumerate() {
-            if split.owner(survey, access).is_some() {
-                continue;
-            }
-            let mut groups = groups.iter_mut();
-            if let Some(group) = groups.find(|group| group.arrays.contains_key(&access.array)) {
-                group.shuffles.insert(at, self.instructions(split, access));
+            if split.owner(survey, access).is_none()
+                && let Some(group) = group_of.get(&access.array)
+            {
+                let instructions = self.instructions(split, access);
+                groups[*group].shuffles.insert(at, instructions);
             }
         }
         groups.retain(|group| !group.shuffles.is_empty());

@@ -15,7 +15,7 @@ use crate::{
         rewrite::Cloner,
     },
 };
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Splits the groups over the lanes.
 /// Returns the parts of states of which each lane has its own.
@@ -83,6 +83,7 @@ impl Splitting {
             }
             self.loops.insert(split.index, split);
         }
+        let loops: HashSet<usize> = group.loops.iter().copied().collect();
         for (at, access) in survey.accesses.iter().enumerate() {
             let Some(&form) = group.arrays.get(&access.array) else {
                 continue;
@@ -91,7 +92,7 @@ impl Splitting {
                 let near = survey.neighbour(access, form);
                 match access
                     .shift
-                    .filter(|_| near.is_some_and(|at| group.loops.contains(&at)))
+                    .filter(|_| near.is_some_and(|at| loops.contains(&at)))
                 {
                     Some(shift) => {
                         let each = form.elements / self.lanes;
@@ -103,7 +104,7 @@ impl Splitting {
                 }
                 continue;
             }
-            let mut inner = access.inner().iter().filter(|at| group.loops.contains(at));
+            let mut inner = access.inner().iter().filter(|at| loops.contains(at));
             let owner = inner.find(|at| survey.form(access, **at) == Some(form));
             let sum = access.sum.clone().unwrap_or_default();
             if let Some(&owner) = owner {

@@ -56,6 +56,49 @@ pub(crate) struct Group {
     pub(crate) shuffles: BTreeMap<usize, f64>,
 }
 
+/// The groups that are split.
+#[derive(Default)]
+pub(crate) struct Taken {
+    pub(crate) groups: Vec<Group>,
+    loops: BTreeSet<usize>,
+    /// The loops around these.
+    around: BTreeSet<usize>,
+    arrays: BTreeSet<VarId>,
+    /// The loops on whose indices it depends which elements are shuffled, and whether.
+    shuffled: BTreeSet<usize>,
+}
+
+impl Taken {
+    /// Takes a group, unless it has a loop or an array in common with another, or a loop inside one of its,
+    /// or lanes would diverge where one of them shuffles.
+    pub(crate) fn take(&mut self, survey: &Survey, group: Group) {
+        let reads = group.shuffles.keys().map(|&at| &survey.accesses[at]);
+        let depends =
+            reads.flat_map(|read| read.varies.iter().chain(read.control.iter().flatten()));
+        let shuffled: BTreeSet<usize> = depends.copied().collect();
+        let clashes = |at: &usize| {
+            let mut around = survey.loops[*at].around.iter();
+            self.loops.contains(at)
+                || self.around.contains(at)
+                || self.shuffled.contains(at)
+                || around.any(|other| self.loops.contains(other))
+        };
+        if group.loops.iter().any(clashes)
+            || group.arrays.keys().any(|array| self.arrays.contains(array))
+            || !self.loops.is_disjoint(&shuffled)
+        {
+            return;
+        }
+        self.loops.extend(&group.loops);
+        for at in &group.loops {
+            self.around.extend(&survey.loops[*at].around);
+        }
+        self.arrays.extend(group.arrays.keys());
+        self.shuffled.extend(shuffled);
+        self.groups.push(group);
+    }
+}
+
 /// What is known about a program.
 pub(crate) struct Survey {
     pub(crate) loops: Vec<Loop>,
@@ -152,7 +195,7 @@ impl Survey {
             let mut arrays = group.arrays.keys();
             loops.all(|known| known.fits && !known.reaches)
                 && arrays.all(|array| !self.whole.contains(array))
-                && !self.nested(group, group)
+                && !self.is_nested(group)
         };
         groups.into_iter().filter(fits).collect()
     }
@@ -188,34 +231,11 @@ impl Survey {
         groups.into_values().collect()
     }
 
-    /// Is a loop of one group inside one of the other's?
-    pub(crate) fn nested(&self, a: &Group, b: &Group) -> bool {
-        let inside = |a: &Group, b: &Group| {
-            a.loops.iter().any(|&at| {
-                let around = &self.loops[at].around;
-                b.loops.iter().any(|other| around.contains(other))
-            })
-        };
-        inside(a, b) || inside(b, a)
-    }
-
-    /// Do two groups split the same loop or array?
-    pub(crate) fn overlaps(&self, a: &Group, b: &Group) -> bool {
-        a.loops.iter().any(|at| b.loops.contains(at))
-            || a.arrays.keys().any(|array| b.arrays.contains_key(array))
-    }
-
-    /// Would lanes diverge where one group shuffles, if the other one is split, too?
-    pub(crate) fn parts_shuffles(&self, a: &Group, b: &Group) -> bool {
-        let parts = |a: &Group, b: &Group| {
-            let mut reads = a.shuffles.keys().map(|&at| &self.accesses[at]);
-            reads.any(|read| {
-                let control = read.control.iter().flatten();
-                let mut depends = read.varies.iter().chain(control);
-                depends.any(|at| b.loops.contains(at))
-            })
-        };
-        parts(a, b) || parts(b, a)
+    /// Is a loop of a group inside another one of it?
+    fn is_nested(&self, group: &Group) -> bool {
+        let loops: BTreeSet<usize> = group.loops.iter().copied().collect();
+        let mut around = group.loops.iter().flat_map(|&at| &self.loops[at].around);
+        around.any(|at| loops.contains(at))
     }
 
     /// Can they be split evenly over this many lanes?

@@ -41,6 +41,9 @@ step t {{
     );
     for _ in 0..2 + random.below(4) {
         random.statement(&mut text, 2);
+        if random.below(8) == 0 {
+            let _ = writeln!(text, "if s % 7 == {} {{ stop }}", random.below(7));
+        }
     }
     text += "}\noutput last = s\n";
     (text, n)
