@@ -17,8 +17,8 @@ use crate::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Attempts, each of which leaves out what the one before could not split beside the rest. Beyond that nothing
-/// is split, so that models of thousands of loops compile in time.
+/// Attempts, each of which leaves out what the one before could not split beside the rest. Beyond that
+/// nothing is split, so that models of thousands of loops compile in time.
 const ATTEMPTS: u32 = 16;
 /// Iterations of loops that are surely unrolled, so that it is known which lane is asked.
 const UNROLLED: f64 = 64.0;
