@@ -47,6 +47,9 @@ pub(crate) use held::Held;
 use std::borrow::Cow;
 use survey::{Group, Survey, Taken};
 
+/// Whether lanes may read elements of one another. Kernels that a page makes are for devices whose subgroups
+/// are not known, which cannot: left out, the module that a page loads is smaller.
+pub(crate) const SHUFFLES: bool = !cfg!(target_family = "wasm");
 /// Iterations from which on a loop without arrays of its own is interleaved.
 const LONG: u32 = 128;
 /// What is left of the gain where lanes begin within a `vec4` of inputs or data: measured, such parts were
@@ -118,7 +121,7 @@ pub(crate) fn split(program: &mut Program, lanes: u32, subgroup: u32) -> Option<
     }
     let parts = split::split(program, &survey, &groups, lanes);
     let shuffles = groups.iter().any(|group| !group.shuffles.is_empty());
-    if shuffles {
+    if SHUFFLES && shuffles {
         let arrays = survey.distributed(program, &groups);
         distributed::distribute(program, &arrays, lanes);
         overlapped::run(program);
@@ -227,7 +230,7 @@ pub(crate) fn estimates(lowered: &Program, optimised: &Program, subgroup: u32) -
 
 /// The groups of loops that are worth splitting, none inside another's loops.
 fn chosen(survey: &Survey, lanes: u32, subgroup: u32) -> Vec<Group> {
-    let shuffled = match lanes <= subgroup {
+    let shuffled = match SHUFFLES && lanes <= subgroup {
         true => survey.shuffled(lanes),
         false => Vec::new(),
     };

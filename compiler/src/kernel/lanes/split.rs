@@ -4,7 +4,7 @@ use crate::{
     builtin::BuiltinId,
     ir::{BinaryOp, Block, Expr, ExprId, LaneOp, Launch, Len, Program, Stmt, Type, VarId, VarKind},
     kernel::lanes::{
-        Group, Part, SplitLoop, Survey, TURN,
+        Group, Part, SHUFFLES, SplitLoop, Survey, TURN,
         accesses::{Form, Linear, Shift},
         neutral,
         places::{self, Neighbour, binary, int, node, read},
@@ -88,7 +88,7 @@ impl Splitting {
             let Some(&form) = group.arrays.get(&access.array) else {
                 continue;
             };
-            if group.shuffles.contains_key(&at) {
+            if SHUFFLES && group.shuffles.contains_key(&at) {
                 let near = survey.neighbour(access, form);
                 match access
                     .shift
@@ -281,9 +281,9 @@ impl Splitting {
             if let Some((sum, own, form)) = self.own.get(&index) {
                 let index = self.own_place(program, sum, *own, *form);
                 program[id] = Expr::Element { array, index };
-            } else if let Some(form) = self.shuffled.get(&index) {
+            } else if SHUFFLES && let Some(form) = self.shuffled.get(&index) {
                 program[id] = places::shuffled(program, array, index, *form, self.lanes);
-            } else if let Some((shift, each)) = self.shifted.get(&index) {
+            } else if SHUFFLES && let Some((shift, each)) = self.shifted.get(&index) {
                 let near = Neighbour {
                     array,
                     iteration: self.iterations[&shift.own],

@@ -6,7 +6,7 @@ use crate::{
         cost::instructions::Weights,
     },
     kernel::lanes::{
-        LONG, SplitLoop,
+        LONG, SHUFFLES, SplitLoop,
         accesses::{Access, Form, Names},
         accumulation, elements,
     },
@@ -513,7 +513,8 @@ impl Walk<'_> {
         let elements_of = elements(var.len).filter(|_| splittable);
         let names = &mut self.survey.names;
         let sum = names.linear(self.program, index);
-        let shift = elements_of.and_then(|count| names.shift(self.program, index, count));
+        let near = elements_of.filter(|_| SHUFFLES);
+        let shift = near.and_then(|count| names.shift(self.program, index, count));
         self.survey.accesses.push(Access {
             array,
             elements: elements_of,
