@@ -1,11 +1,11 @@
 //! Splits an agent over the lanes of a subgroup or a workgroup. Each lane runs its part of the iterations of
 //! the loops over array elements, and holds its part of the arrays; every lane computes all else for itself.
 //!
-//! A loop `for i in 0..n` may be split if its iterations are independent: it does not draw, has no early
-//! exit, writes elements `[i]` only, and what else it assigns are accumulators, `a = a + …`, whose parts are
-//! combined after it. An array is split together with the loops that access it, if all of these access it at
-//! their own index `[i]`. Loops and arrays that depend on one another in this sense are split all or not at
-//! all; a network's layer depends on the sums over it in the next.
+//! A loop `for i in 0..n` may be split if its iterations are independent: it does not draw, has no
+//! early exit, writes elements `[i]` only, and what else it assigns are accumulators, `a = a + …`,
+//! whose parts are combined after it. An array is split together with the loops that access it, if all
+//! of these access it at their own index `[i]`. Loops and arrays that depend on one another in this
+//! sense are split all or not at all; a network's layer depends on the sums over it in the next.
 //!
 //! `shuffled` finds more: arrays of rows, of which a loop writes a column (`keys[t][i]`), and reads of what
 //! other lanes have, `x[k]` at an index that is the same for all lanes or `u[i - 1]` near a loop's own, which

@@ -1,7 +1,7 @@
-//! Algebraic simplification of one node whose operands are already simple, by identities that hold for every
-//! value of the type to the bit. For floats these are few (`x * 1`, `x - 0.0`, `-(-x)`, division by powers of
-//! two …): `x + 0.0` is not `x` for -0.0, `x * 0` not 0 for infinities, and sums do not reassociate. Integers
-//! form a ring modulo 2^32 and have many more.
+//! Algebraic simplification of one node whose operands are already simple, by identities that hold for
+//! every value of the type to the bit. For floats these are few (`x * 1`, `x - 0.0`, `-(-x)`, division
+//! by powers of two …): `x + 0.0` is not `x` for -0.0, `x * 0` not 0 for infinities, and sums do not
+//! reassociate. Integers form a ring modulo 2^32 and have many more.
 
 mod float;
 mod integer;

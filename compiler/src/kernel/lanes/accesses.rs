@@ -2,10 +2,10 @@
 
 use crate::{
     builtin::BuiltinId,
-    ir::{BinaryOp, Expr, ExprId, Program, VarId, VarKind},
+    ir::{BinaryOp, Expr, ExprId, Program, VarId, VarKind, VarMap},
     passes::rewrite::literal_i32,
 };
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 /// An element that is read or written.
 #[derive(Debug)]
@@ -101,50 +101,58 @@ pub(crate) enum Atom {
     Node(ExprId),
 }
 
-/// A sum of terms with factors, and a number.
+/// A part of a sum: a multiple of an integer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Term {
+    pub(crate) atom: Atom,
+    pub(crate) factor: i64,
+    /// Between which numbers the atom is, if that is plain to see.
+    bounds: Option<[i64; 2]>,
+}
+
+/// A sum of terms, and a number.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Linear {
-    pub(crate) terms: Vec<(Atom, i64)>,
+    pub(crate) terms: Vec<Term>,
     pub(crate) offset: i64,
 }
 
 /// What is known of variables that keep their values.
 #[derive(Default)]
 pub(crate) struct Names {
-    values: HashMap<VarId, ExprId>,
-    sums: HashMap<VarId, Linear>,
-    bounds: HashMap<VarId, [i64; 2]>,
-    nodes: HashMap<ExprId, [i64; 2]>,
+    known: VarMap<Known>,
+}
+
+#[derive(Clone, Default)]
+struct Known {
+    value: Option<ExprId>,
+    sum: Option<Linear>,
+    bounds: Option<[i64; 2]>,
 }
 
 impl Names {
     /// A name has this value.
     pub(crate) fn define(&mut self, program: &Program, var: VarId, value: ExprId) {
-        self.values.insert(var, value);
-        let sum = self.linear(program, value);
-        let keeps = |atom: &Atom| match atom {
+        let of_names = |term: &Term| match term.atom {
             Atom::Var(_) => true,
             Atom::Node(_) => false,
         };
-        if let Some(sum) = sum.filter(|sum| sum.terms.iter().all(|(atom, _)| keeps(atom))) {
-            self.sums.insert(var, sum);
-        }
-        if let Some(bounds) = self.bounds_of(program, value) {
-            self.bounds.insert(var, bounds);
-        }
+        let sum = self.linear(program, value);
+        let known = Known {
+            value: Some(value),
+            sum: sum.filter(|sum| sum.terms.iter().all(of_names)),
+            bounds: self.bounds(program, value),
+        };
+        *self.known.grow(var, Known::default()) = known;
     }
 
     /// An index of a loop has values from `first` to `last`.
     pub(crate) fn bound(&mut self, var: VarId, first: i64, last: i64) {
-        self.bounds.insert(var, [first, last]);
+        self.known.grow(var, Known::default()).bounds = Some([first, last]);
     }
 
     /// An integer as a sum.
-    pub(crate) fn linear(&mut self, program: &Program, id: ExprId) -> Option<Linear> {
-        let atom = |atom| Linear {
-            terms: vec![(atom, 1)],
-            offset: 0,
-        };
+    pub(crate) fn linear(&self, program: &Program, id: ExprId) -> Option<Linear> {
         if let Some(offset) = literal_i32(program, id) {
             return Some(Linear {
                 terms: Vec::new(),
@@ -152,10 +160,10 @@ impl Names {
             });
         }
         if let Expr::Read(var) = program[id]
-            && keeps_value(program[var].kind)
+            && keeps_value(program, var)
         {
-            let sum = self.sums.get(&var).cloned();
-            return Some(sum.unwrap_or_else(|| atom(Atom::Var(var))));
+            let sum = self.known.get(var).and_then(|known| known.sum.clone());
+            return Some(sum.unwrap_or_else(|| self.term(program, id, Atom::Var(var))));
         }
         if let Expr::Binary(BinaryOp::Add, a, b) = program[id] {
             return self.linear(program, a)?.plus(self.linear(program, b)?, 1);
@@ -164,23 +172,32 @@ impl Names {
             return self.linear(program, a)?.plus(self.linear(program, b)?, -1);
         }
         if let Expr::Binary(BinaryOp::Multiply, a, b) = program[id] {
-            let (sum, factor) = match (literal_i32(program, a), literal_i32(program, b)) {
-                (_, Some(factor)) => (self.linear(program, a)?, factor),
-                (Some(factor), _) => (self.linear(program, b)?, factor),
-                (None, None) => return Some(atom(Atom::Node(id))),
-            };
-            return Linear::default().plus(sum, factor.into());
+            for (a, b) in [(a, b), (b, a)] {
+                if let Some(factor) = literal_i32(program, b) {
+                    let sum = self.linear(program, a)?;
+                    return Linear::default().plus(sum, factor.into());
+                }
+            }
         }
-        if let Some(bounds) = self.bounds_of(program, id) {
-            self.nodes.insert(id, bounds);
+        Some(self.term(program, id, Atom::Node(id)))
+    }
+
+    fn term(&self, program: &Program, id: ExprId, atom: Atom) -> Linear {
+        let (factor, bounds) = (1, self.bounds(program, id));
+        Linear {
+            terms: vec![Term {
+                atom,
+                factor,
+                bounds,
+            }],
+            offset: 0,
         }
-        Some(atom(Atom::Node(id)))
     }
 
     /// Between which numbers an integer is, if that is plain to see.
-    fn bounds_of(&self, program: &Program, id: ExprId) -> Option<[i64; 2]> {
+    fn bounds(&self, program: &Program, id: ExprId) -> Option<[i64; 2]> {
         if let Expr::Read(var) = program[id] {
-            return self.bounds.get(&var).copied();
+            return self.known.get(var)?.bounds;
         }
         let Expr::Builtin(BuiltinId::CLAMP, args) = &program[id] else {
             return None;
@@ -190,109 +207,110 @@ impl Names {
     }
 
     /// How far an index into so many elements is from that of a loop over them.
-    pub(crate) fn shift(&mut self, program: &Program, id: ExprId, elements: u32) -> Option<Shift> {
+    pub(crate) fn shift(&self, program: &Program, id: ExprId, elements: u32) -> Option<Shift> {
         if let Expr::Read(var) = program[id] {
-            let value = *self.values.get(&var)?;
+            let value = self.known.get(var)?.value?;
             return self.shift(program, value, elements);
         }
         let last = i64::from(elements) - 1;
-        let literal = |id: ExprId| literal_i32(program, id).map(i64::from);
+        let is = |id: ExprId, number: i64| literal_i32(program, id).map(i64::from) == Some(number);
         if let Expr::Binary(BinaryOp::Remainder, a, b) = program[id] {
-            let (own, by) = self.near(program, a)?;
-            let near = by - if by > last / 2 { last + 1 } else { 0 };
-            let (by, edge) = (near, Edge::Wrapped);
-            let wraps = literal(b) == Some(last + 1) && by >= -last - 1;
-            return wraps.then_some(Shift { own, by, edge });
+            // Of a negative number it is negative, and does not wrap.
+            let (own, ahead) = self.near(program, a).filter(|(_, ahead)| *ahead > 0)?;
+            let by = ahead - if ahead > last / 2 { last + 1 } else { 0 };
+            let edge = Edge::Wrapped;
+            return is(b, last + 1).then_some(Shift { own, by, edge });
         }
         let Expr::Builtin(builtin, args) = &program[id] else {
             return None;
         };
         let clamped = |by: i64| match (*builtin, &args[1..]) {
-            (BuiltinId::CLAMP, &[low, high]) => {
-                literal(low) == Some(0) && literal(high) == Some(last)
-            }
-            (BuiltinId::MAX, &[low]) => literal(low) == Some(0) && by < 0,
-            (BuiltinId::MIN, &[high]) => literal(high) == Some(last) && by > 0,
+            (BuiltinId::CLAMP, &[low, high]) => is(low, 0) && is(high, last),
+            (BuiltinId::MAX, &[low]) => is(low, 0) && by < 0,
+            (BuiltinId::MIN, &[high]) => is(high, last) && by > 0,
             _ => false,
         };
-        let edge = Edge::Clamped;
-        if let Some((own, by)) = self.near(program, args[0]) {
-            return clamped(by).then_some(Shift { own, by, edge });
-        }
-        // What is clamped already.
-        (self.shift(program, args[0], elements)).filter(|shift| clamped(shift.by))
+        let near = self.near(program, args[0]).map(|(own, by)| Shift {
+            own,
+            by,
+            edge: Edge::Clamped,
+        });
+        // Or it is in range already.
+        let shift = near.or_else(|| self.shift(program, args[0], elements))?;
+        clamped(shift.by).then_some(shift)
     }
 
     /// A variable plus a number.
-    fn near(&mut self, program: &Program, id: ExprId) -> Option<(VarId, i64)> {
+    fn near(&self, program: &Program, id: ExprId) -> Option<(VarId, i64)> {
         let sum = self.linear(program, id)?;
-        match sum.terms.as_slice() {
-            [(Atom::Var(own), 1)] if sum.offset != 0 => Some((*own, sum.offset)),
-            _ => None,
-        }
-    }
-
-    /// The form in which the elements at this index belong to the lane that has iteration `own` of `count`.
-    pub(crate) fn form(&self, sum: &Linear, own: VarId, count: u32, elements: u32) -> Option<Form> {
-        let is_own = |(atom, _): &&(Atom, i64)| *atom == Atom::Var(own);
-        let stride = sum.terms.iter().find(is_own)?.1;
-        let form = Form {
-            count,
-            stride: u32::try_from(stride).ok().filter(|stride| *stride > 0)?,
-            elements,
-        };
-        let period = u64::from(count) * u64::from(form.stride);
-        if period > elements.into() || !u64::from(elements).is_multiple_of(period) {
+        let [term] = sum.terms.as_slice() else {
             return None;
+        };
+        match term.atom {
+            Atom::Var(own) if term.factor == 1 && sum.offset != 0 => Some((own, sum.offset)),
+            Atom::Var(_) | Atom::Node(_) => None,
         }
-        // What is added to a multiple of the period must not reach the next coordinate.
-        let period = period as i64;
-        let mut last = sum.offset.rem_euclid(period);
-        for (atom, factor) in &sum.terms {
-            if *atom == Atom::Var(own) || factor % period == 0 {
-                continue;
-            }
-            let [low, high] = match atom {
-                Atom::Var(var) => *self.bounds.get(var)?,
-                Atom::Node(id) => *self.nodes.get(id)?,
-            };
-            if *factor < 0 || low < 0 {
-                return None;
-            }
-            last = last.checked_add(factor.checked_mul(high)?)?;
-        }
-        (last < stride).then_some(form)
     }
 }
 
 impl Linear {
     /// How much further an element is where a variable is one more; 1 if that is not known.
     pub(crate) fn factor(&self, var: VarId) -> i64 {
-        let term = (self.terms.iter()).find(|(atom, _)| *atom == Atom::Var(var));
-        term.map_or(1, |(_, factor)| *factor)
+        self.of(var).map_or(1, |term| term.factor)
+    }
+
+    fn of(&self, var: VarId) -> Option<&Term> {
+        self.terms.iter().find(|term| term.atom == Atom::Var(var))
+    }
+
+    /// The form in which the elements at this index belong to the lane that has iteration `own` of `count`.
+    pub(crate) fn form(&self, own: VarId, count: u32, elements: u32) -> Option<Form> {
+        let stride = self.of(own)?.factor;
+        let form = Form {
+            count,
+            stride: u32::try_from(stride).ok().filter(|stride| *stride > 0)?,
+            elements,
+        };
+        let period = i64::from(count) * stride;
+        if period > i64::from(elements) || i64::from(elements) % period != 0 {
+            return None;
+        }
+        // What is added to a multiple of the period must not reach the next coordinate.
+        let mut last = self.offset.rem_euclid(period);
+        for term in &self.terms {
+            if term.atom == Atom::Var(own) || term.factor % period == 0 {
+                continue;
+            }
+            let [low, high] = term.bounds?;
+            if term.factor < 0 || low < 0 {
+                return None;
+            }
+            last = last.checked_add(term.factor.checked_mul(high)?)?;
+        }
+        (last < stride).then_some(form)
     }
 
     /// This sum plus a multiple of another one. None where factors are too large.
     fn plus(mut self, other: Linear, factor: i64) -> Option<Linear> {
-        for (atom, by) in other.terms {
-            let by = by.checked_mul(factor)?;
-            match self.terms.iter_mut().find(|(known, _)| *known == atom) {
-                Some((_, sum)) => *sum = sum.checked_add(by)?,
-                None => self.terms.push((atom, by)),
+        for term in other.terms {
+            let by = term.factor.checked_mul(factor)?;
+            match self.terms.iter_mut().find(|known| known.atom == term.atom) {
+                Some(known) => known.factor = known.factor.checked_add(by)?,
+                None => self.terms.push(Term { factor: by, ..term }),
             }
         }
-        self.terms.retain(|(_, factor)| *factor != 0);
+        self.terms.retain(|term| term.factor != 0);
         let offset = other.offset.checked_mul(factor)?;
         self.offset = self.offset.checked_add(offset)?;
         let small = |number: i64| i32::try_from(number).is_ok();
-        let fine = small(self.offset) && self.terms.iter().all(|(_, factor)| small(*factor));
+        let fine = small(self.offset) && self.terms.iter().all(|term| small(term.factor));
         fine.then_some(self)
     }
 }
 
-/// Does a variable of this kind have one value from where it is declared?
-fn keeps_value(kind: VarKind) -> bool {
-    match kind {
+/// Does a variable have one value from where it is declared?
+pub(crate) fn keeps_value(program: &Program, var: VarId) -> bool {
+    match program[var].kind {
         VarKind::Let | VarKind::Index | VarKind::Param | VarKind::Argument => true,
         VarKind::Constant
         | VarKind::Data

@@ -1,7 +1,10 @@
 //! Arrays that are equal in all lanes, but too large for registers, are held by all lanes together: element
 //! `e` by lane `e % lanes`. Each lane would hold a copy in memory otherwise, of which few fit a cache.
 
-use super::places::{binary, int, node};
+use super::{
+    accesses::keeps_value,
+    places::{binary, int, node, shuffle_before},
+};
 use crate::{
     ir::{BinaryOp, Block, Expr, ExprId, Launch, Len, Program, Stmt, Value, VarId, VarKind, names},
     kernel::lanes::survey::{Group, Survey},
@@ -79,14 +82,6 @@ struct Distributed<'a> {
     lanes: u32,
 }
 
-/// Does a variable keep the value that it begins with?
-fn is_name(program: &Program, var: VarId) -> bool {
-    matches!(
-        program[var].kind,
-        VarKind::Let | VarKind::Index | VarKind::Param
-    )
-}
-
 /// The element that was written last: the names of its index and its value.
 struct Written {
     index: VarId,
@@ -105,6 +100,7 @@ impl Distributed<'_> {
             }
             self.forward(program, &stmt, &written);
             self.reads(program, &stmt);
+            shuffle_before(program, &stmt, &mut new);
             for inner in stmt.blocks_mut() {
                 self.block(program, inner);
                 written.clear();
@@ -142,7 +138,7 @@ impl Distributed<'_> {
             nodes.all(|node| {
                 program[node]
                     .variable()
-                    .is_none_or(|var| is_name(program, var))
+                    .is_none_or(|var| keeps_value(program, var))
             })
         };
         let value = |name: VarId| self.values.get(&name).copied().filter(of_names);
@@ -211,7 +207,7 @@ impl Distributed<'_> {
     ) -> Written {
         let names = roots.map(|root| {
             if let Expr::Read(name) = program[root]
-                && is_name(program, name)
+                && keeps_value(program, name)
             {
                 return name;
             }

@@ -3,10 +3,13 @@
 use super::Laid;
 use crate::{
     ir::{
-        Block, Expr, ExprId, Len, Program, Stmt, VarId, VarKind,
+        Block, Expr, ExprId, Stmt, VarKind,
         uniformity::{Tracking, Uniformity},
     },
-    kernel::usage::{Usage, usage},
+    kernel::{
+        limits::words,
+        usage::{Usage, usage},
+    },
 };
 
 /// What a lane holds for the whole run, in words.
@@ -67,7 +70,7 @@ impl Laid<'_> {
         let states = program.states.iter();
         let mut held = Held {
             inputs: inputs.map(|(_, var, _)| program[*var].ty.words()).sum(),
-            states: states.map(|state| words(program, *state)).sum(),
+            states: states.map(|state| words(program, *state) as u32).sum(),
             names: program.prologue.len() as u32,
             loads_inputs: false,
             indexed: 0,
@@ -77,7 +80,7 @@ impl Laid<'_> {
             if program[var].kind == VarKind::Input {
                 held.loads_inputs = true;
             } else if matches!(program[var].kind, VarKind::State | VarKind::Local) {
-                held.indexed += words(program, var);
+                held.indexed += words(program, var) as u32;
             }
         }
         held
@@ -118,12 +121,4 @@ fn loops(block: &Block) -> Vec<&Block> {
         }
     }
     found
-}
-
-fn words(program: &Program, var: VarId) -> u32 {
-    let words = program[var].ty.words();
-    match program[var].len {
-        Len::Fixed(count) => count * words,
-        Len::One | Len::Open { .. } => words,
-    }
 }

@@ -2,9 +2,9 @@
 
 use crate::{
     builtin::BuiltinId,
-    ir::{BinaryOp, Expr, ExprId, Launch, Program, Value, VarId},
+    ir::{BinaryOp, Block, Expr, ExprId, Launch, Program, Stmt, Value, VarId},
     kernel::lanes::accesses::{Atom, Edge, Form, Linear},
-    passes::rewrite::Cloner,
+    passes::{inline_lets::crosses_lanes, names::extract, rewrite::Cloner},
     span::Span,
 };
 
@@ -25,11 +25,11 @@ pub(super) fn own(
     let low = sum.offset.rem_euclid(period);
     let offset = scaled(sum.offset - low) + low;
     let mut place = None;
-    for (atom, factor) in &sum.terms {
-        let (value, factor) = match atom {
-            Atom::Var(var) if *var == index => (read(program, iteration), *factor),
-            Atom::Var(var) => (read(program, *var), scaled(*factor)),
-            Atom::Node(id) => (*id, scaled(*factor)),
+    for term in &sum.terms {
+        let (value, factor) = match term.atom {
+            Atom::Var(var) if var == index => (read(program, iteration), term.factor),
+            Atom::Var(var) => (read(program, var), scaled(term.factor)),
+            Atom::Node(id) => (id, scaled(term.factor)),
         };
         let term = with(program, BinaryOp::Multiply, value, factor, 1);
         place = Some(match place {
@@ -75,6 +75,17 @@ pub(super) fn shuffled(
     let index = place;
     let value = node(program, Expr::Element { array, index });
     Expr::Shuffle { lanes, value, lane }
+}
+
+/// Names what a condition or a bound has of other lanes before its statement, where lanes may part.
+pub(super) fn shuffle_before(program: &mut Program, stmt: &Stmt, names: &mut Block) {
+    if let Stmt::If { .. } | Stmt::For { .. } = stmt {
+        for &root in stmt.roots().iter() {
+            if crosses_lanes(program, root) {
+                names.push(extract(program, root).1);
+            }
+        }
+    }
 }
 
 /// An element some places from that of a lane's iteration: its own, or one of a neighbour's.

@@ -273,8 +273,7 @@ impl Survey {
     pub(crate) fn form(&self, access: &Access, at: usize) -> Option<Form> {
         let known = &self.loops[at];
         let sum = access.sum.as_ref()?;
-        let count = known.iterations;
-        self.names.form(sum, known.index, count, access.elements?)
+        sum.form(known.index, known.iterations, access.elements?)
     }
 
     /// The loop over all elements near whose index an element is read.

@@ -9,11 +9,7 @@ use crate::{
         neutral,
         places::{self, Neighbour, binary, int, node, read},
     },
-    passes::{
-        inline_lets::crosses_lanes,
-        names::{extract, fresh},
-        rewrite::Cloner,
-    },
+    passes::{names::fresh, rewrite::Cloner},
 };
 use std::collections::{HashMap, HashSet};
 
@@ -29,9 +25,7 @@ pub(crate) fn split(
         lanes,
         loops: HashMap::new(),
         iterations: HashMap::new(),
-        own: HashMap::new(),
-        shuffled: HashMap::new(),
-        shifted: HashMap::new(),
+        elements: HashMap::new(),
     };
     for group in groups {
         splitting.know(program, survey, group);
@@ -63,12 +57,18 @@ struct Splitting {
     loops: HashMap<VarId, SplitLoop>,
     /// The indices of their loops over a lane's own iterations, where these have arrays.
     iterations: HashMap<VarId, VarId>,
-    /// Indices of elements that belong to an iteration of a split loop: as sums, with the index of the loop.
-    own: HashMap<ExprId, (Linear, VarId, Form)>,
-    /// Indices of elements that another lane may have.
-    shuffled: HashMap<ExprId, Form>,
-    /// Indices of elements near that of an iteration of a split loop, with what a lane has of their array.
-    shifted: HashMap<ExprId, (Shift, u32)>,
+    /// Where the elements of split arrays are, by their indices.
+    elements: HashMap<ExprId, Whose>,
+}
+
+/// Whose an element is.
+enum Whose {
+    /// It belongs to an iteration of a split loop: its index as a sum, and that of the loop.
+    Own(Linear, VarId, Form),
+    /// Another lane may have it.
+    Shuffled(Form),
+    /// It is near that of an iteration of a split loop; lanes have so many of its array.
+    Near(Shift, u32),
 }
 
 impl Splitting {
@@ -88,29 +88,21 @@ impl Splitting {
             let Some(&form) = group.arrays.get(&access.array) else {
                 continue;
             };
-            if SHUFFLES && group.shuffles.contains_key(&at) {
-                let near = survey.neighbour(access, form);
-                match access
-                    .shift
-                    .filter(|_| near.is_some_and(|at| loops.contains(&at)))
-                {
-                    Some(shift) => {
-                        let each = form.elements / self.lanes;
-                        self.shifted.insert(access.index, (shift, each));
-                    }
-                    None => {
-                        self.shuffled.insert(access.index, form);
-                    }
-                }
-                continue;
-            }
             let mut inner = access.inner().iter().filter(|at| loops.contains(at));
-            let owner = inner.find(|at| survey.form(access, **at) == Some(form));
-            let sum = access.sum.clone().unwrap_or_default();
-            if let Some(&owner) = owner {
-                let index = survey.loops[owner].index;
-                self.own.insert(access.index, (sum, index, form));
-            }
+            let near = survey.neighbour(access, form);
+            let near = access
+                .shift
+                .filter(|_| near.is_some_and(|at| loops.contains(&at)));
+            let whose = if !SHUFFLES || !group.shuffles.contains_key(&at) {
+                let owner = inner.find(|at| survey.form(access, **at) == Some(form));
+                let own = access.sum.clone().zip(owner);
+                own.map(|(sum, at)| Whose::Own(sum, survey.loops[*at].index, form))
+            } else if let Some(shift) = near {
+                Some(Whose::Near(shift, form.elements / self.lanes))
+            } else {
+                Some(Whose::Shuffled(form))
+            };
+            (self.elements).extend(whose.map(|whose| (access.index, whose)));
         }
     }
 
@@ -119,15 +111,7 @@ impl Splitting {
         let mut new = Vec::with_capacity(block.len());
         for mut stmt in std::mem::take(block) {
             self.elements(program, &mut stmt, near);
-            if let Stmt::If { .. } | Stmt::For { .. } = stmt {
-                // Lanes may part here: they shuffle before.
-                for &root in stmt.roots().iter() {
-                    if crosses_lanes(program, root) {
-                        let (_, named) = extract(program, root);
-                        new.push(named);
-                    }
-                }
-            }
+            places::shuffle_before(program, &stmt, &mut new);
             if let Stmt::For { index, body, .. } = &mut stmt
                 && let Some(split) = self.loops.get(index)
             {
@@ -261,16 +245,22 @@ impl Splitting {
         binary(program, BinaryOp::Multiply, number, scale)
     }
 
-    fn own_place(&self, program: &mut Program, sum: &Linear, own: VarId, form: Form) -> ExprId {
-        places::own(program, sum, (own, self.iterations[&own]), form, self.lanes)
-    }
-
-    /// The elements of split arrays are those of a lane, or of another one.
+    /// The elements of split arrays are those of a lane, or of another one; `names` gets the names of those
+    /// near an iteration's.
     fn elements(&self, program: &mut Program, stmt: &mut Stmt, names: &mut Block) {
+        let own = |program: &mut Program, sum: &Linear, index: VarId, form: Form| {
+            places::own(
+                program,
+                sum,
+                (index, self.iterations[&index]),
+                form,
+                self.lanes,
+            )
+        };
         if let Stmt::AssignElement { index, .. } = stmt
-            && let Some((sum, own, form)) = self.own.get(index)
+            && let Some(Whose::Own(sum, of_loop, form)) = self.elements.get(index)
         {
-            *index = self.own_place(program, sum, *own, *form);
+            *index = own(program, sum, *of_loop, *form);
         }
         let nodes: Vec<_> = program.nodes_of(stmt).collect();
         // An index that is copied has its own elements done.
@@ -278,24 +268,30 @@ impl Splitting {
             let Expr::Element { array, index } = program[id] else {
                 continue;
             };
-            if let Some((sum, own, form)) = self.own.get(&index) {
-                let index = self.own_place(program, sum, *own, *form);
-                program[id] = Expr::Element { array, index };
-            } else if SHUFFLES && let Some(form) = self.shuffled.get(&index) {
-                program[id] = places::shuffled(program, array, index, *form, self.lanes);
-            } else if SHUFFLES && let Some((shift, each)) = self.shifted.get(&index) {
-                let near = Neighbour {
-                    array,
-                    iteration: self.iterations[&shift.own],
-                    by: shift.by,
-                    each: i64::from(*each),
-                    lanes: self.lanes,
-                };
-                let value = near.element(program, shift.edge);
-                let name = format!("{}_near", program[array].name);
-                let var = fresh(program, name, program[array].ty, VarKind::Let);
-                names.push(Stmt::Let { var, value });
-                program[id] = Expr::Read(var);
+            match self.elements.get(&index) {
+                None => {}
+                Some(Whose::Own(sum, of_loop, form)) => {
+                    let index = own(program, sum, *of_loop, *form);
+                    program[id] = Expr::Element { array, index };
+                }
+                Some(_) if !SHUFFLES => {}
+                Some(Whose::Shuffled(form)) => {
+                    program[id] = places::shuffled(program, array, index, *form, self.lanes);
+                }
+                Some(Whose::Near(shift, each)) => {
+                    let near = Neighbour {
+                        array,
+                        iteration: self.iterations[&shift.own],
+                        by: shift.by,
+                        each: i64::from(*each),
+                        lanes: self.lanes,
+                    };
+                    let value = near.element(program, shift.edge);
+                    let name = format!("{}_near", program[array].name);
+                    let var = fresh(program, name, program[array].ty, VarKind::Let);
+                    names.push(Stmt::Let { var, value });
+                    program[id] = Expr::Read(var);
+                }
             }
         }
     }

@@ -493,9 +493,7 @@ impl Walk<'_> {
             | VarKind::Record
             | VarKind::WorldRecord => {}
             VarKind::WorldInput => return,
-            VarKind::Data | VarKind::Input => {
-                return self.load(array, index);
-            }
+            VarKind::Data | VarKind::Input => return self.load(array, index),
             VarKind::Constant
             | VarKind::Param
             | VarKind::Let
@@ -511,7 +509,7 @@ impl Walk<'_> {
         let control = (self.asked == 0).then(|| self.control.iter().flatten().copied().collect());
         let splittable = matches!(var.kind, VarKind::Local | VarKind::State);
         let elements_of = elements(var.len).filter(|_| splittable);
-        let names = &mut self.survey.names;
+        let names = &self.survey.names;
         let sum = names.linear(self.program, index);
         let near = elements_of.filter(|_| SHUFFLES);
         let shift = near.and_then(|count| names.shift(self.program, index, count));

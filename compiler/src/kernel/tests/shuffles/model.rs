@@ -125,7 +125,7 @@ for q in 0..most{number} {{ {name}[q] = {name}[q] + sum(for i in 0..{n}: {term})
 for q in 0..most{number} {{ {name}[q] = {name}[q] - {name}[most{number} - 1 - q] }}
 for i in 0..{n} {{
 var all{number} = 0
-for q in 0..most{number} {{ all{number} += {whole} % 8 * (i - q) }}
+for q in 0..most{number} {{ if {whole} > i - q {{ all{number} += {whole} % 8 * (i - q) }} }}
 b[i] = all{number} % 64
 }}",
             self.below(3)
@@ -198,7 +198,7 @@ b[i] = all{number} % 64
         let (n, array) = (self.count, self.array());
         let by = 1 + self.below(2);
         if self.in_loop {
-            match self.below(12) {
+            match self.below(14) {
                 0 => return format!("{array}[i - {by}]"),
                 1 => return format!("{array}[min(i + {by}, {})]", n - 1),
                 2 => return format!("{array}[(i + {by}) % {n}]"),
@@ -207,7 +207,10 @@ b[i] = all{number} % 64
                 5 => return format!("w[i][{}]", self.below(4)),
                 // In another lane, and each lane asks another one.
                 6 if self.below(6) == 0 => return format!("{array}[(i * 3) % {n}]"),
-                7 | 8 => return format!("{array}[i]"),
+                // Remainders of negative numbers do not wrap.
+                7 => return format!("{array}[(i - {by}) % {n}]"),
+                8 => return format!("{array}[clamp(i + {by}, 0, {})]", n - 1),
+                9 | 10 => return format!("{array}[i]"),
                 _ => {}
             }
         }
