@@ -1,7 +1,7 @@
 //! The heuristics: which schedule a run gets, and why.
 
 use super::{
-    lanes::{self, Estimate, Held, Laid, SHUFFLES},
+    lanes::{self, Estimate, Held, Laid},
     profile::Profile,
     schedule::{Decision, MOST_LANES, Occupancy, Schedule, Target, Tuning, WorldDispatch},
     step_table::Budget,
@@ -302,9 +302,7 @@ fn choose_lanes(splits: &mut Splits<'_>, target: &Target) -> (u32, Decision) {
         let mut fits = || {
             let laid = splits.of(estimate.lanes);
             let fits = by_shuffles(estimate) || laid.layout.lanes == estimate.lanes;
-            fits && (!SHUFFLES
-                || estimate.lanes == 1
-                || laid.held().has_tables(profile.held_inputs))
+            fits && (estimate.lanes == 1 || laid.held().has_tables(profile.held_inputs))
         };
         if time(estimate) < clearly * time(&best) && fits() {
             best = *estimate;
@@ -327,7 +325,7 @@ fn needed(splits: &mut Splits<'_>, estimates: &[Estimate], profile: &Profile) ->
         let mut lanes = estimates.iter();
         lanes.position(|estimate| !estimate.streams && fits(&splits.of(estimate.lanes).held()))
     };
-    let found = if SHUFFLES && whole.has_arrays_in_memory(most) {
+    let found = if whole.has_arrays_in_memory(most) {
         let needed = first(&|held| held.has_all(most));
         needed.map(|needed| (needed, "arrays in memory would fit registers; ".to_owned()))
     } else {

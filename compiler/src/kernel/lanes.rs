@@ -263,7 +263,12 @@ fn gain(survey: &Survey, group: &Group, lanes: u32, subgroup: u32) -> f64 {
         let combining = known.accumulators.len() as f64 * talking;
         known.runs * (known.nodes * f64::from(known.iterations) * saved - combining)
     });
-    loops.sum::<f64>() - group.shuffles.values().sum::<f64>()
+    loops.sum::<f64>()
+        - group
+            .shuffles
+            .iter()
+            .map(|(_, instructions)| instructions)
+            .sum::<f64>()
 }
 
 /// How this many parts are combined through workgroup memory, one barrier each time: as sums of how many, at

@@ -48,8 +48,8 @@ impl Survey {
                 found.remove(&access.array);
             }
         }
-        for group in groups {
-            found.retain(|array, _| !group.arrays.contains_key(array));
+        for (array, _) in groups.iter().flat_map(|group| &group.arrays) {
+            found.remove(array);
         }
         found
     }

@@ -1,6 +1,6 @@
 //! What a lane holds in registers for the whole run, and what it must read again in every step.
 
-use super::Laid;
+use super::{Laid, SHUFFLES};
 use crate::{
     ir::{
         Block, Expr, ExprId, Stmt, VarKind,
@@ -74,7 +74,7 @@ impl Laid<'_> {
             names: program.prologue.len() as u32,
             loads_inputs: false,
             indexed: 0,
-            scatters: self.scatters(&usage),
+            scatters: SHUFFLES && self.scatters(&usage),
         };
         for var in program.var_ids().filter(|var| usage.dynamic_in_steps[*var]) {
             if program[var].kind == VarKind::Input {

@@ -231,17 +231,16 @@ impl Attempt<'_> {
             Some((access.array, split.forms[&access.array], owner))
         });
         let mut groups = survey.joined(split.loops.iter().copied(), links);
-        let arrays = groups.iter().enumerate().flat_map(|(at, group)| {
-            let arrays = group.arrays.keys().copied();
-            arrays.map(move |array| (array, at)).collect::<Vec<_>>()
-        });
-        let group_of: BTreeMap<VarId, usize> = arrays.collect();
+        let mut group_of = BTreeMap::new();
+        for (at, group) in groups.iter().enumerate() {
+            group_of.extend(group.arrays.iter().map(|(array, _)| (*array, at)));
+        }
         for (at, access) in survey.accesses.iter().enumerate() {
             if split.owner(survey, access).is_none()
                 && let Some(group) = group_of.get(&access.array)
             {
                 let instructions = self.instructions(split, access);
-                groups[*group].shuffles.insert(at, instructions);
+                groups[*group].shuffles.push((at, instructions));
             }
         }
         groups.retain(|group| !group.shuffles.is_empty());

@@ -2,7 +2,10 @@
 
 use crate::{
     builtin::BuiltinId,
-    ir::{BinaryOp, Block, Expr, ExprId, LaneOp, Launch, Len, Program, Stmt, Type, VarId, VarKind},
+    ir::{
+        BinaryOp, Block, Expr, ExprId, LaneOp, Launch, Len, Program, Stmt, Type, VarId, VarKind,
+        VarMap,
+    },
     kernel::lanes::{
         Group, Part, SHUFFLES, SplitLoop, Survey, TURN,
         accesses::{Form, Linear, Shift},
@@ -31,7 +34,7 @@ pub(crate) fn split(
         splitting.know(program, survey, group);
     }
     let mut parts = Vec::new();
-    for (&array, &form) in groups.iter().flat_map(|group| &group.arrays) {
+    for &(array, form) in groups.iter().flat_map(|group| &group.arrays) {
         let var = &mut program[array];
         let elements = form.elements / lanes;
         var.len = Len::Fixed(elements);
@@ -84,8 +87,18 @@ impl Splitting {
             self.loops.insert(split.index, split);
         }
         let loops: HashSet<usize> = group.loops.iter().copied().collect();
+        let mut forms = VarMap::default();
+        for (array, form) in &group.arrays {
+            *forms.grow(*array, None) = Some(*form);
+        }
+        let shuffles = |at: &usize| {
+            group
+                .shuffles
+                .binary_search_by_key(at, |(at, _)| *at)
+                .is_ok()
+        };
         for (at, access) in survey.accesses.iter().enumerate() {
-            let Some(&form) = group.arrays.get(&access.array) else {
+            let Some(form) = forms.get(access.array).copied().flatten() else {
                 continue;
             };
             let mut inner = access.inner().iter().filter(|at| loops.contains(at));
@@ -93,7 +106,7 @@ impl Splitting {
             let near = access
                 .shift
                 .filter(|_| near.is_some_and(|at| loops.contains(&at)));
-            let whose = if !SHUFFLES || !group.shuffles.contains_key(&at) {
+            let whose = if !SHUFFLES || !shuffles(&at) {
                 let owner = inner.find(|at| survey.form(access, **at) == Some(form));
                 let own = access.sum.clone().zip(owner);
                 own.map(|(sum, at)| Whose::Own(sum, survey.loops[*at].index, form))

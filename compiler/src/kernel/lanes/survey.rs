@@ -2,8 +2,8 @@
 
 use crate::{
     ir::{
-        BinaryOp, Block, Expr, ExprId, LaneOp, Program, Stmt, VarId, VarKind, any_statement,
-        cost::instructions::Weights,
+        BinaryOp, Block, Expr, ExprId, LaneOp, Program, Stmt, VarId, VarKind, VarMap,
+        any_statement, cost::instructions::Weights,
     },
     kernel::lanes::{
         LONG, SHUFFLES, SplitLoop,
@@ -33,8 +33,9 @@ pub(crate) struct Loop {
     pub(crate) runs: f64,
     /// What it accumulates.
     pub(crate) accumulators: BTreeMap<VarId, LaneOp>,
-    /// How often it reads inputs or tables per step, by how much further the word is for its next iteration.
-    loads: BTreeMap<i64, f64>,
+    /// How often it reads inputs or tables per step, by how much further the word is for its next iteration,
+    /// modulo [`VEC4_WORDS`].
+    loads: [f64; VEC4_WORDS as usize],
     /// Does it read inputs there?
     pub(crate) loads_inputs: bool,
     /// The loops around it.
@@ -51,9 +52,10 @@ pub(crate) struct Loop {
 #[derive(Clone, Default)]
 pub(crate) struct Group {
     pub(crate) loops: Vec<usize>,
-    pub(crate) arrays: BTreeMap<VarId, Form>,
-    /// The accesses that read elements of other lanes, with the instructions of a lane that they take a step.
-    pub(crate) shuffles: BTreeMap<usize, f64>,
+    pub(crate) arrays: Vec<(VarId, Form)>,
+    /// The accesses that read elements of other lanes, in their order, with the instructions of a lane that
+    /// they take a step.
+    pub(crate) shuffles: Vec<(usize, f64)>,
 }
 
 /// The groups that are split.
@@ -72,7 +74,7 @@ impl Taken {
     /// Takes a group, unless it has a loop or an array in common with another, or a loop inside one of its,
     /// or lanes would diverge where one of them shuffles.
     pub(crate) fn take(&mut self, survey: &Survey, group: Group) {
-        let reads = group.shuffles.keys().map(|&at| &survey.accesses[at]);
+        let reads = group.shuffles.iter().map(|&(at, _)| &survey.accesses[at]);
         let depends =
             reads.flat_map(|read| read.varies.iter().chain(read.control.iter().flatten()));
         let shuffled: BTreeSet<usize> = depends.copied().collect();
@@ -84,7 +86,10 @@ impl Taken {
                 || around.any(|other| self.loops.contains(other))
         };
         if group.loops.iter().any(clashes)
-            || group.arrays.keys().any(|array| self.arrays.contains(array))
+            || group
+                .arrays
+                .iter()
+                .any(|(array, _)| self.arrays.contains(array))
             || !self.loops.is_disjoint(&shuffled)
         {
             return;
@@ -93,7 +98,8 @@ impl Taken {
         for at in &group.loops {
             self.around.extend(&survey.loops[*at].around);
         }
-        self.arrays.extend(group.arrays.keys());
+        self.arrays
+            .extend(group.arrays.iter().map(|(array, _)| array));
         self.shuffled.extend(shuffled);
         self.groups.push(group);
     }
@@ -192,9 +198,9 @@ impl Survey {
         let groups = self.joined(0..self.loops.len(), links);
         let fits = |group: &Group| {
             let mut loops = group.loops.iter().map(|&at| &self.loops[at]);
-            let mut arrays = group.arrays.keys();
+            let mut arrays = group.arrays.iter();
             loops.all(|known| known.fits && !known.reaches)
-                && arrays.all(|array| !self.whole.contains(array))
+                && arrays.all(|(array, _)| !self.whole.contains(array))
                 && !self.is_nested(group)
         };
         groups.into_iter().filter(fits).collect()
@@ -213,22 +219,26 @@ impl Survey {
             }
             at
         };
-        let mut first: BTreeMap<VarId, (usize, Form)> = BTreeMap::new();
+        let mut first: VarMap<Option<usize>> = VarMap::default();
+        let mut arrays = Vec::new();
         for (array, form, at) in links {
-            let other = first.entry(array).or_insert((at, form)).0;
+            let known = first.grow(array, None);
+            if known.is_none() {
+                arrays.push((array, form, at));
+            }
+            let other = *known.get_or_insert(at);
             let (a, b) = (find(&of_loop, at), find(&of_loop, other));
             of_loop[a] = b;
         }
-        let mut groups: BTreeMap<usize, Group> = BTreeMap::new();
+        let mut groups = vec![Group::default(); self.loops.len()];
         for at in loops {
-            let group = groups.entry(find(&of_loop, at)).or_default();
-            group.loops.push(at);
+            groups[find(&of_loop, at)].loops.push(at);
         }
-        for (&array, &(at, form)) in &first {
-            let group = groups.entry(find(&of_loop, at)).or_default();
-            group.arrays.insert(array, form);
+        for (array, form, at) in arrays {
+            groups[find(&of_loop, at)].arrays.push((array, form));
         }
-        groups.into_values().collect()
+        groups.retain(|group| !group.loops.is_empty());
+        groups
     }
 
     /// Is a loop of a group inside another one of it?
@@ -261,10 +271,10 @@ impl Survey {
         let (mut split, mut all) = (0.0, 0.0);
         for &at in &group.loops {
             let known = &self.loops[at];
-            let part = i64::from(known.iterations.div_ceil(lanes));
+            let part = known.iterations.div_ceil(lanes);
             let in_turns = self.split_loop(group, at).in_turns;
-            for (factor, loads) in &known.loads {
-                let is_split = (factor * part) % i64::from(VEC4_WORDS) != 0;
+            for (factor, loads) in (0..).zip(&known.loads) {
+                let is_split = !(factor * part).is_multiple_of(VEC4_WORDS);
                 all += loads;
                 split += if is_split && !in_turns { *loads } else { 0.0 };
             }
@@ -365,7 +375,7 @@ impl Walk<'_> {
             special: 0.0,
             runs: self.runs,
             accumulators: BTreeMap::new(),
-            loads: BTreeMap::new(),
+            loads: [0.0; VEC4_WORDS as usize],
             loads_inputs: false,
             around: self.around.clone(),
             in_branch: self.branches > 0,
@@ -551,7 +561,7 @@ impl Walk<'_> {
         for at in self.dependence(index) {
             let known = &mut self.survey.loops[at];
             let factor = sum.as_ref().map_or(1, |sum| sum.factor(known.index));
-            *known.loads.entry(factor).or_default() += self.runs;
+            known.loads[factor.rem_euclid(VEC4_WORDS.into()) as usize] += self.runs;
             known.loads_inputs |= is_input;
         }
     }
