@@ -150,10 +150,10 @@ fn choices(seed: u64) -> Tuning {
     }
 }
 
-/// What the reference interpreter and the GPU, with choices for that seed, make of a model that lanes share.
+/// What the reference interpreter and the GPU, with these choices, make of a model that lanes share.
 fn shared(
     source: &str,
-    seed: u64,
+    tuning: Tuning,
     launch: impl Fn(Simulation) -> Simulation,
 ) -> Result<[Run; 2], String> {
     let run = |backend: Backend, tuning: Option<Tuning>| -> Result<Run, String> {
@@ -165,7 +165,7 @@ fn shared(
         simulation.run().map_err(|error| error.to_string())
     };
     let expected = run(Backend::Reference, None)?;
-    let got = run(Backend::Gpu, Some(choices(seed)))?;
+    let got = run(Backend::Gpu, Some(tuning))?;
     compare(&got, &expected, Tolerance::ZerosOfEitherSign)
         .map_err(|difference| difference.to_string())?;
     Ok([expected, got])
@@ -192,7 +192,7 @@ fn random_models_agree_when_lanes_share_them() {
     for seed in SHARED_ONCE_WRONG.into_iter().chain(first..first + count) {
         let source = sharing::model(seed);
         let mut outcome = || -> Result<(), String> {
-            let [expected, got] = shared(&source, seed, |simulation| simulation)?;
+            let [expected, got] = shared(&source, choices(seed), |simulation| simulation)?;
             split += u32::from(has_lanes(&got));
             let mut steps = expected.steps().map_err(|error| error.to_string())?;
             let first = steps.next();
@@ -222,16 +222,21 @@ fn random_models_agree_when_lanes_read_one_another() {
     let (mut complaints, mut shuffling) = (Vec::new(), 0);
     for seed in first..first + count {
         let (source, _) = shuffling::model(seed);
-        match shared(&source, seed, |simulation| simulation.agents(9).steps(5)) {
+        // Of as many lanes as subgroups of all devices here have.
+        let tuning = Tuning {
+            lanes: Some([2, 4, 8][seed as usize % 3]),
+            shuffles: None,
+            ..choices(seed)
+        };
+        match shared(&source, tuning, |simulation| simulation.agents(9).steps(5)) {
             Ok([_, got]) => shuffling += u32::from(reads_others(&got)),
-            Err(complaint) => complaints.push(format!(
-                "seed {seed}, {:?}: {complaint}\n{source}",
-                choices(seed)
-            )),
+            Err(complaint) => {
+                complaints.push(format!("seed {seed}, {tuning:?}: {complaint}\n{source}"));
+            }
         }
     }
     println!("lanes of {shuffling} of {count} random models read one another's elements");
     complaints.truncate(3);
     files::report("models whose lanes read one another differ", complaints);
-    assert!(u64::from(shuffling) * 5 > count);
+    assert!(u64::from(shuffling) * 2 > count);
 }

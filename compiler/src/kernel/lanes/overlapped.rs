@@ -14,8 +14,8 @@ use crate::{
     passes::{inline_lets::crosses_lanes, names::fresh, rewrite::Cloner},
 };
 
-/// Iterations that are written one after the other, and as the distance to shift by.
-const COPIES: (u32, u32) = (4, 2);
+/// Iterations that are written one after the other, a power of two.
+const COPIES: u32 = 4;
 /// Iterations of a loop that passes unroll.
 const UNROLLED: u64 = 32;
 /// Nodes that a body may have.
@@ -81,7 +81,6 @@ fn in_fours(
     (index, bounds, body): (VarId, [ExprId; 2], Block),
     new: &mut Block,
 ) {
-    let (copies, shift) = COPIES;
     let [first, last] = bounds.map(|bound| {
         let name = fresh(program, "bound".to_owned(), Type::I32, VarKind::Let);
         new.push(Stmt::Let {
@@ -97,7 +96,7 @@ fn in_fours(
     let between = binary(program, BinaryOp::Subtract, a, b);
     let zero = int(program, 0);
     let between = node(program, Expr::Builtin(BuiltinId::MAX, vec![between, zero]));
-    let shift = node(program, Expr::Literal(Value::U32(shift)));
+    let shift = node(program, Expr::Literal(Value::U32(COPIES.trailing_zeros())));
     let (accept, reject) = (
         binary(program, BinaryOp::ShiftRight, between, shift),
         int(program, 0),
@@ -113,14 +112,14 @@ fn in_fours(
     let fours = fresh(program, "fours".to_owned(), Type::I32, VarKind::Let);
     new.push(Stmt::Let { var: fours, value });
     let before = |program: &mut Program, of: VarId| {
-        let (number, by) = (read(program, of), int(program, copies));
+        let (number, by) = (read(program, of), int(program, COPIES));
         let before = binary(program, BinaryOp::Multiply, number, by);
         let first = read(program, first);
         binary(program, BinaryOp::Add, first, before)
     };
     let four = fresh(program, "four".to_owned(), Type::I32, VarKind::Index);
     let mut all = Block::new();
-    for copy in 0..copies {
+    for copy in 0..COPIES {
         let name = program[index].name.clone();
         let own = fresh(program, name, Type::I32, VarKind::Let);
         let (begin, by) = (before(program, four), int(program, copy));

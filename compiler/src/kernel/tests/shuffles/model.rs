@@ -208,7 +208,7 @@ b[i] = all{number} % 64
                 // In another lane, and each lane asks another one.
                 6 if self.below(6) == 0 => return format!("{array}[(i * 3) % {n}]"),
                 // Remainders of negative numbers do not wrap.
-                7 => return format!("{array}[(i - {by}) % {n}]"),
+                7 if self.below(6) == 0 => return format!("{array}[(i - {by}) % {n}]"),
                 8 => return format!("{array}[clamp(i + {by}, 0, {})]", n - 1),
                 9 | 10 => return format!("{array}[i]"),
                 _ => {}
