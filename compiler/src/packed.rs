@@ -410,7 +410,7 @@ plain_enums! {
     DeviceClass { LargeGpu, SmallGpu, Software }
     Occupancy { Low, Full }
     WorldDispatch { Fused, PerStep }
-    Obstacle { FoldInLoop, LargeFold, Samples, Checks }
+    Obstacle { FoldInLoop, LargeFold, Checks }
 }
 
 enums! {
@@ -521,6 +521,7 @@ enums! {
         1: () schedule::When::Birth => schedule::When::Birth,
         2: () schedule::When::Step => schedule::When::Step,
         3: () schedule::When::End => schedule::When::End,
+        4: (every) schedule::When::Sample { every } => schedule::When::Sample { every },
     }
     launch_checks::Phase {
         0: () launch_checks::Phase::Always => launch_checks::Phase::Always,

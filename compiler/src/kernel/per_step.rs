@@ -9,8 +9,11 @@
 //!
 //! What phases read of other agents lies in storage as rows: twice, where a stage reads and assigns the same
 //! state, which then reads one copy and writes the other.
+//!
+//! A sample is a phase of the world of its own, after the first values and after the steps that it follows.
 
 mod levels;
+mod samples;
 
 use super::{
     schedule::Obstacle,
@@ -43,6 +46,9 @@ pub(crate) struct PerStep {
     pub(crate) birth: Stage,
     /// Those of each step, in order.
     pub(crate) steps: Vec<Stage>,
+    /// Those of the samples: one for each of the tailored program's [`Program::samples`], with the number of
+    /// the model's sample that it is a part of.
+    pub(crate) samples: Vec<(usize, Stage)>,
     /// Those after the last step, before that of the outputs.
     pub(crate) ends: Vec<Stage>,
     /// That of the outputs.
@@ -61,7 +67,8 @@ pub(crate) struct PerStep {
 #[derive(Clone, Debug)]
 pub(crate) struct Stage {
     pub(crate) task: Task,
-    /// What it runs, one after the other, of the tailored program's [`Program::phases`] or [`Program::ends`].
+    /// What it runs, one after the other, of the tailored program's [`Program::phases`] or [`Program::ends`];
+    /// not of stages of samples.
     pub(crate) phases: Range<usize>,
     /// The folds of its phase of the world whose results it reads.
     pub(crate) known: Vec<Fold>,
@@ -71,7 +78,7 @@ pub(crate) struct Stage {
     pub(crate) flips: bool,
     /// The variables that it reads or assigns, itself or by the prologue.
     pub(crate) mentions: HashSet<VarId>,
-    /// The states and the values of the world that it assigns.
+    /// The states, the values of the world and the records that it assigns.
     pub(crate) assigns: BTreeSet<VarId>,
     /// Whether it draws: for agents, and for the world.
     pub(crate) draws: [bool; 2],
@@ -150,23 +157,28 @@ pub(crate) fn stride(ty: Type) -> u32 {
 
 /// Why a program's worlds cannot run one stage after the other, if they cannot.
 pub(crate) fn obstacle(program: &Program, members: u32) -> Option<Obstacle> {
-    if !program.samples.is_empty() {
-        return Some(Obstacle::Samples);
-    }
-    let phases = || program.phases.iter().chain(&program.ends);
-    let mut of_worlds = phases().filter(|phase| phase.owner == Owner::World);
+    let phases = program.phases.iter().chain(&program.ends);
+    let sampled = program.samples.iter().map(|sample| &sample.body);
     let keeps_fault =
         |stmt: &Stmt| matches!(stmt, Stmt::Assign { var, .. } if program.checks.are_for(*var));
-    if of_worlds.any(|phase| any_statement(phase, &keeps_fault)) {
+    let of_worlds = phases.clone().filter(|phase| phase.owner == Owner::World);
+    let mut of_worlds = of_worlds.map(|phase| &phase.body).chain(sampled.clone());
+    if of_worlds.any(|block| any_statement(block, &keeps_fault)) {
         return Some(Obstacle::Checks);
     }
+    let blocks = || {
+        phases
+            .clone()
+            .map(|phase| &phase.body)
+            .chain(sampled.clone())
+    };
     let combines = |block: &Block| super::worlds::combines(program, block);
     let in_loop = |stmt: &Stmt| matches!(stmt, Stmt::For { body, .. } if combines(body));
-    if phases().any(|phase| any_statement(phase, &in_loop)) {
+    if blocks().any(|block| any_statement(block, &in_loop)) {
         return Some(Obstacle::FoldInLoop);
     }
-    (members > MOST_COMBINED && phases().any(|phase| combines(phase)))
-        .then_some(Obstacle::LargeFold)
+    let observes = (program.samples.iter()).any(|sample| !sample.combined.is_empty());
+    (members > MOST_COMBINED && (observes || blocks().any(combines))).then_some(Obstacle::LargeFold)
 }
 
 /// Splits a program without an [`obstacle`] into stages: the phases of the result are what its stages run.
@@ -182,6 +194,7 @@ pub(crate) fn split(program: &Program) -> (Program, PerStep) {
     if !(steps.iter()).any(|stage| matches!(stage.task, Task::Agents)) {
         steps.push(Stage::new(Task::Agents, phases.len()..phases.len(), flips));
     }
+    let samples = split.samples(flips);
     let (ends, end_stages, end_flips) = split.stages(&program.ends);
     let Splitter {
         mut program,
@@ -198,6 +211,7 @@ pub(crate) fn split(program: &Program) -> (Program, PerStep) {
     let mut plan = PerStep {
         birth,
         steps,
+        samples,
         ends: end_stages,
         finish,
         rows,
@@ -210,13 +224,13 @@ pub(crate) fn split(program: &Program) -> (Program, PerStep) {
         (&mut plan.ends, &program.ends),
     ] {
         for stage in stages {
-            let blocks: Vec<&Block> = (phases[stage.phases.clone()].iter())
-                .map(|phase| &phase.body)
-                .collect();
+            let phases = phases[stage.phases.clone()].iter();
+            let blocks: Vec<&Block> = phases.map(|phase| &phase.body).collect();
             stage.survey(&program, &plan.rows, &blocks);
-            let mentions = &stage.mentions;
-            (stage.known).retain(|fold| mentions.contains(&fold.result));
         }
+    }
+    for ((_, stage), sample) in plan.samples.iter_mut().zip(&program.samples) {
+        stage.survey(&program, &plan.rows, &[&sample.body]);
     }
     (program, plan)
 }
@@ -282,7 +296,10 @@ impl Splitter {
             }
             if phase.owner == Owner::World {
                 last = None;
-                self.world(phase, &mut blocks, &mut stages, flips);
+                let program = &self.program;
+                let values = (program.world_states.iter()).chain(&program.world_outputs);
+                let values = values.copied().collect();
+                stages.extend(self.world(phase, &values, &mut blocks, flips));
                 continue;
             }
             let reads: BTreeSet<VarId> = published(&self.program, phase).into_iter().collect();
@@ -310,14 +327,15 @@ impl Splitter {
         (blocks, stages, flips)
     }
 
-    /// The stages of a phase of the world.
+    /// The stages of a phase of the world, of which these values last.
     fn world(
         &mut self,
         phase: &Phase,
+        values: &HashSet<VarId>,
         blocks: &mut Vec<Phase>,
-        stages: &mut Vec<Stage>,
         flips: u32,
-    ) {
+    ) -> Vec<Stage> {
+        let mut stages = Vec::new();
         let mut levels = Levels::default();
         levels.block(&self.program, phase, 0, None);
         let mut folds = Vec::with_capacity(levels.folds.len());
@@ -343,7 +361,10 @@ impl Splitter {
             } else {
                 Vec::new()
             };
-            let roots: HashSet<VarId> = own.iter().map(|fold| fold.element).collect();
+            let roots = match level < count {
+                true => own.iter().map(|fold| fold.element).collect(),
+                false => values.clone(),
+            };
             let mut again = Levels::default();
             again.elements.clone_from(&elements);
             let body = again.block(&self.program, phase, 0, Some(level));
@@ -352,7 +373,7 @@ impl Splitter {
                 value: None,
             });
             let mut body: Block = declared.chain(body).collect();
-            self.drop_unread(&mut body, &elements, &roots);
+            self.drop_unread(&mut body, &elements, roots);
             let at = blocks.len();
             let task = match level < count {
                 true => Task::Parts(own),
@@ -370,6 +391,7 @@ impl Splitter {
         for (node, fold) in elements {
             self.program[node] = Expr::Read(fold.result);
         }
+        stages
     }
 
     /// The variables of a fold.
@@ -402,19 +424,14 @@ impl Splitter {
         }
     }
 
-    /// Drops statements that neither these variables nor values of the world depend on.
+    /// Drops statements that the `needed` variables do not depend on.
     fn drop_unread(
         &self,
         block: &mut Block,
         folds: &HashMap<ExprId, Fold>,
-        roots: &HashSet<VarId>,
+        mut needed: HashSet<VarId>,
     ) {
         let program = &self.program;
-        let mut needed: HashSet<VarId> = roots.clone();
-        if needed.is_empty() {
-            let values = program.world_states.iter().chain(&program.world_outputs);
-            needed.extend(values);
-        }
         while need(program, block, folds, &mut needed) {}
         retain(block, &needed);
     }
@@ -465,6 +482,8 @@ impl Stage {
                 each_statement(std::slice::from_ref(stmt), &mut |stmt| visit(self, stmt));
             }
         }
+        let mentions = &self.mentions;
+        (self.known).retain(|fold| mentions.contains(&fold.result));
     }
 }
 
@@ -472,7 +491,11 @@ impl Stage {
 fn is_stored(program: &Program, var: VarId) -> bool {
     matches!(
         program[var].kind,
-        VarKind::State | VarKind::WorldState | VarKind::WorldOutput
+        VarKind::State
+            | VarKind::WorldState
+            | VarKind::WorldOutput
+            | VarKind::Record
+            | VarKind::WorldRecord
     )
 }
 

@@ -95,7 +95,8 @@ fn a_fold_under_a_condition_has_a_workgroup_of_its_own() {
 fn stages_of_steps_are_valid() {
     for members in [1, 5, 300, 5_000, 100_000] {
         for (number, world) in DIVERGENT.into_iter().enumerate() {
-            let source = model(world, "x += 1\n if x > world[member + 1].x { stop }");
+            let mut source = model(world, "x += 1\n if x > world[member + 1].x { stop }");
+            source += "observe sum_x = sum(x)\nworld observe next = world[1].x every 3\nrecord x every 2\n";
             // In a loop, a fold would be a stage each time.
             let is_per_step = per_step(&source, members);
             assert_eq!(

@@ -62,6 +62,7 @@ impl Stage {
             When::Range => true,
             When::Birth => steps.start == 0,
             When::Step => !steps.is_empty(),
+            When::Sample { every } => !steps.is_empty() && steps.end.is_multiple_of(every),
             When::End => steps.end == all,
         }
     }
@@ -279,9 +280,6 @@ fn agents_of_workgroup(obstacle: Option<Obstacle>) -> &'static str {
         }
         Some(Obstacle::LargeFold) => {
             "agents in a workgroup: it runs whole worlds, since a fold combines more than 2^24 agents"
-        }
-        Some(Obstacle::Samples) => {
-            "agents in a workgroup: it runs whole worlds, since values are recorded or observed"
         }
         Some(Obstacle::Checks) => {
             "agents in a workgroup: it runs whole worlds, since code of worlds is checked"

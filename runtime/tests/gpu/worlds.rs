@@ -473,6 +473,58 @@ fn statistics_are_reduced_and_values_of_worlds_come_back() {
     }
 }
 
+/// Values of agents, of worlds and of the population over time, without roundings.
+const SAMPLED: &str = "
+steps 11
+world state level = 0
+state x = member * 7 % 11
+state on = member % 3 == 0
+world step t { level = (level + max(for other in world: other.x) + t) % 97 }
+step t {
+    x = (x + world[member + 1].x + level) % 1000
+    on = x % 3 == 0
+    if x % 50 == 7 && t > 4 { stop }
+}
+record x every 2
+record on every 5
+observe total = sum(x)
+observe least = min(f32(x)) every 3
+observe middle = quantiles(f32(x), 0.25, 0.5) every 4
+observe many = count(on) every 2
+world observe level
+world observe most = max(for other in world: other.x) every 3
+world observe twice = sum(for other in world: other.x) - max(for other in world: other.x * 2) every 3
+world observe third = world[3].x
+output x
+world output level
+";
+
+#[test]
+fn samples_of_large_worlds_have_the_bits_of_the_reference() {
+    if !has_gpu() {
+        return;
+    }
+    for (members, worlds) in [(1, 3), (33, 4), (256, 2), (257, 2), (1500, 2)] {
+        let what = format!("{worlds} worlds of {members}");
+        let of = |steps| simulation(SAMPLED, members, worlds, Backend::Gpu).steps(steps);
+        for steps in [0, 1, 11] {
+            let expected = of(steps).backend(Backend::Reference);
+            let got = run(&of(steps).tuning(PER_STEP));
+            assert!(is_per_step(&got), "{what}");
+            assert_eq!(got.series().len(), 10, "{what}");
+            same(&got, &run(&expected), Tolerance::Bits, &what);
+        }
+        let whole = run(&of(11));
+        let chunks = Tuning {
+            max_agents_per_chunk: Some(members),
+            ..PER_STEP
+        };
+        let got = run(&of(11).tuning(chunks));
+        assert_eq!(got.report().chunks, worlds, "{what}");
+        same(&got, &whole, Tolerance::Bits, &what);
+    }
+}
+
 /// A state that takes 240 bytes an agent.
 const WIDE: &str = "
 steps 3

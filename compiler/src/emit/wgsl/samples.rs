@@ -210,7 +210,7 @@ impl Writer<'_> {
     }
 
     /// Names the word before a row, which stores add to a variable's own.
-    fn named_row(&mut self, row: &str) {
+    pub(super) fn named_row(&mut self, row: &str) {
         let name = self.names.declare("sample_row");
         self.line(&format!("let {name} = {row};"));
         self.own.sample_row = name;
@@ -404,7 +404,7 @@ impl Writer<'_> {
     }
 
     /// The word before a sample's row: outputs and earlier samples lie before it.
-    fn sample_row(&self, number: usize, of_world: bool, at: &str) -> String {
+    pub(super) fn sample_row(&self, number: usize, of_world: bool, at: &str) -> String {
         let manifest = self.manifest;
         let words = |number: usize| match of_world {
             true => manifest.samplings[number].world_words,

@@ -11,8 +11,6 @@ pub enum Obstacle {
     FoldInLoop,
     /// A fold combines more agents than workgroups of workgroups of workgroups.
     LargeFold,
-    /// Values are recorded or observed.
-    Samples,
     /// Code of worlds is checked, and keeps what it finds with the agents.
     Checks,
 }
@@ -22,7 +20,6 @@ impl fmt::Display for Obstacle {
         f.write_str(match self {
             Obstacle::FoldInLoop => "a fold of the world stands in a loop",
             Obstacle::LargeFold => "a fold combines more than 2^24 agents",
-            Obstacle::Samples => "values are recorded or observed",
             Obstacle::Checks => "code of worlds is checked",
         })
     }
@@ -48,6 +45,11 @@ pub enum When {
     Birth,
     /// In each step; a range has one.
     Step,
+    /// After each step whose number and 1 are a multiple of `every`.
+    Sample {
+        /// Steps from one to the next.
+        every: u32,
+    },
     /// After the last step of a run.
     End,
 }

@@ -4,7 +4,7 @@
 use super::rows::{copy, in_row, row, value_of};
 use crate::{
     emit::wgsl::{Writer, literal},
-    ir::{Len, Phase, Stmt, Type, VarId},
+    ir::{Len, Phase, Sample, Stmt, Type, VarId, VarKind},
     kernel::{
         lanes::stops,
         per_step::{Fold, GROUP, PerStep, Stage, Task, types},
@@ -13,6 +13,7 @@ use crate::{
     manifest::CUT_SHORT,
     random::{FINISH_STEP, INIT_STEP},
 };
+use std::collections::BTreeSet;
 
 /// When a stage runs, and what follows from it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -21,6 +22,11 @@ pub(super) enum Part {
     /// Does it count the step?
     Step {
         counts: bool,
+    },
+    /// That of this number among those of samples: before the first step?
+    Sample {
+        part: usize,
+        first: bool,
     },
     End,
     /// The outputs.
@@ -129,14 +135,23 @@ impl<'a> Writer<'a> {
             (stage, &program.phases, Part::Step { counts })
         });
         let birth = [(&plan.birth, &program.ends, Part::Birth)];
+        let samples = |first: bool| {
+            let parts = plan.samples.iter().enumerate();
+            parts
+                .map(move |(part, (_, stage))| (stage, &program.ends, Part::Sample { part, first }))
+        };
         let ends = (plan.ends.iter()).map(|stage| (stage, &program.ends, Part::End));
         let finish = [(&plan.finish, &program.ends, Part::Finish)];
+        let begin = birth.into_iter().chain(samples(true));
+        let end = ends.chain(finish);
         let mut entries = Vec::new();
-        for (stage, phases, part) in birth.into_iter().chain(steps).chain(ends).chain(finish) {
+        for (stage, phases, part) in begin.chain(steps).chain(samples(false)).chain(end) {
             let number = entries.len();
             let name = match (&stage.task, part) {
                 (_, Part::Birth) => "birth".to_owned(),
                 (_, Part::Finish) => "finish".to_owned(),
+                (Task::Agents, Part::Sample { .. }) => format!("record_{number}"),
+                (Task::World, Part::Sample { .. }) => format!("observe_{number}"),
                 (Task::Agents, _) => format!("agents_{number}"),
                 (Task::Parts(_), _) => format!("parts_{number}"),
                 (Task::World, _) => format!("world_{number}"),
@@ -146,8 +161,11 @@ impl<'a> Writer<'a> {
             entries.push(schedule::Stage {
                 name,
                 when: match part {
-                    Part::Birth => When::Birth,
+                    Part::Birth | Part::Sample { first: true, .. } => When::Birth,
                     Part::Step { .. } => When::Step,
+                    Part::Sample { part, first: false } => When::Sample {
+                        every: program.samples[part].every,
+                    },
                     Part::End | Part::Finish => When::End,
                 },
                 grid: match stage.task {
@@ -354,9 +372,16 @@ impl<'a> Writer<'a> {
         if counts {
             self.count_step_of_world();
         }
-        self.name_others(plan, part, stage.flips_before);
+        let flips = match part {
+            Part::Sample { first: true, .. } => 0,
+            _ => stage.flips_before,
+        };
+        self.name_others(plan, part, flips);
         for fold in &stage.known {
             self.result(plan, fold);
+        }
+        if let Part::Sample { part, .. } = part {
+            self.part_of_sample(stage, &program.samples[part]);
         }
         for phase in phases {
             match stage.task {
@@ -376,6 +401,20 @@ impl<'a> Writer<'a> {
         } else if stage.loops {
             self.report_cut_loops();
         }
+    }
+
+    /// Writes what a part of a sample computes.
+    fn part_of_sample(&mut self, stage: &Stage, sample: &'a Sample) {
+        let is_record = |var: &&VarId| {
+            let kind = self.program[**var].kind;
+            matches!(kind, VarKind::Record | VarKind::WorldRecord) && !self.private[**var]
+        };
+        let records: BTreeSet<VarId> = stage.mentions.iter().filter(is_record).copied().collect();
+        for record in records {
+            self.declare(record);
+            self.zeros(record);
+        }
+        self.statements(&sample.body);
     }
 
     /// Marks agents of which a loop ended early.
@@ -434,6 +473,30 @@ impl<'a> Writer<'a> {
                 self.store_world(&values);
             }
             Task::Parts(folds) => self.store_parts(plan, folds),
+        }
+        if let Part::Sample { part, first } = part {
+            self.store_sample(plan, part, first);
+        }
+    }
+
+    /// Stores the records that a part of a sample assigns.
+    fn store_sample(&mut self, plan: &PerStep, part: usize, first: bool) {
+        let sample = &self.program.samples[part];
+        let is_world = !sample.world_records.is_empty();
+        if !is_world && sample.records.is_empty() {
+            return;
+        }
+        let at = self.names.declare("sample");
+        self.line(&match (first, sample.every) {
+            (true, _) => format!("let {at} = 0u;"),
+            (false, 1) => format!("let {at} = u32(run.end_step);"),
+            (false, every) => format!("let {at} = u32(run.end_step) / {every}u;"),
+        });
+        let row = self.sample_row(plan.samples[part].0, is_world, &at);
+        self.named_row(&row);
+        self.store_world(&sample.world_records);
+        for &record in &sample.records {
+            self.store_variable(record);
         }
     }
 

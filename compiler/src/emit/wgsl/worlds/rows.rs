@@ -163,9 +163,9 @@ impl Writer<'_> {
 pub(super) fn copy(plan: &PerStep, part: Part, flips: u32) -> String {
     let steps = match part {
         _ if plan.rows.copies == 1 => return String::new(),
-        Part::Birth => "0u",
+        Part::Birth | Part::Sample { first: true, .. } => "0u",
         _ if plan.flips.is_multiple_of(2) => "0u",
-        Part::Step { .. } => "u32(run.first_step)",
+        Part::Step { .. } | Part::Sample { first: false, .. } => "u32(run.first_step)",
         Part::End | Part::Finish => "u32(run.steps)",
     };
     match (steps, flips % 2) {
