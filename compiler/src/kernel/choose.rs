@@ -2,6 +2,7 @@
 
 use super::{
     lanes::{self, Estimate, Held, Laid},
+    per_step,
     profile::Profile,
     schedule::{Decision, MOST_LANES, Occupancy, Schedule, Target, Tuning, WorldDispatch},
     step_table::Budget,
@@ -24,8 +25,9 @@ pub(crate) fn choose<'a>(artifact: &'a Artifact, target: &Target, tuning: &Tunin
     };
     if artifact.program.knows_worlds() {
         let (schedule, asked) = (Schedule::of(target, tuning), tuning.worlds_per_workgroup);
-        let dispatch = |layout: &WorldLayout| world_dispatch(layout, target, tuning);
-        return Choice::in_worlds(artifact, schedule, target.members, asked, dispatch);
+        let dispatch = |layout: &WorldLayout| world_dispatch(artifact, layout, target, tuning);
+        let lanes = |members| lanes_over_world(members, target, tuning);
+        return Choice::in_worlds(artifact, schedule, target.members, asked, dispatch, lanes);
     }
     let mut splits = Splits {
         artifact,
@@ -72,11 +74,12 @@ pub(crate) fn choose<'a>(artifact: &'a Artifact, target: &Target, tuning: &Tunin
     }
 }
 
-/// What a dispatch computes of worlds, and why: a part of one step where they do not fit a workgroup. Where
-/// they do, it was slower: on an H100 3.8 times for one world of 512 bodies that each look at all others, 1.9
-/// times for 1,024 of them, 12 times for one world of 1,000 whose step is a fold. So it is where a driver
-/// would compile a kernel of all steps longer than anybody waits.
+/// What a dispatch computes of worlds, and why: a part of one step where they do not fit a workgroup, or where
+/// few worlds would leave most of the device idle while each agent looks at all others. Otherwise that was
+/// slower, on an H100 12 times for one world of 1,000 whose step is a fold. And where a driver would compile a
+/// kernel of all steps longer than anybody waits.
 fn world_dispatch(
+    artifact: &Artifact,
     layout: &WorldLayout,
     target: &Target,
     tuning: &Tuning,
@@ -84,19 +87,70 @@ fn world_dispatch(
     if let Some(asked) = tuning.world_dispatch {
         return (asked, ASKED_FOR.to_owned());
     }
+    let members = layout.members;
     let (invocations, bytes) = target.workgroup;
-    if layout.size() <= invocations && layout.bytes() <= bytes.into() {
-        let folds = layout.exchange.folds;
-        if folds <= target.class.profile().most_folds {
-            return (WorldDispatch::Fused, String::new());
-        }
+    if layout.size() > invocations || layout.bytes() > bytes.into() {
+        let why = format!("a world of {members} agents does not fit a workgroup");
+        return (WorldDispatch::PerStep, why);
+    }
+    let folds = layout.exchange.folds;
+    if folds > target.class.profile().most_folds {
         let why = format!("a driver in software compiles a kernel with {folds} folds too long");
         return (WorldDispatch::PerStep, why);
     }
-    let members = layout.members;
-    let why = format!("a world of {members} agents does not fit a workgroup");
-    (WorldDispatch::PerStep, why)
+    if is_spread(artifact, layout, target, tuning) {
+        let why = "agents look at all of their world, and a workgroup a world leaves most of the device idle";
+        return (WorldDispatch::PerStep, why.to_owned());
+    }
+    (WorldDispatch::Fused, String::new())
 }
+
+/// Are worlds that fit a workgroup better spread over the device, a dispatch or more a step, since lanes then
+/// share the agents' loops over their world? By cycles of a processor for these loops alone: in one dispatch,
+/// its schedulers issue all instructions of its agents, or wait for each of one's; in several, the device does,
+/// at half the rate, since lanes load rows first and combine values last.
+fn is_spread(artifact: &Artifact, layout: &WorldLayout, target: &Target, tuning: &Tuning) -> bool {
+    let (profile, members) = (target.profile(), layout.members);
+    let Some(processors) = target.processors.filter(|_| target.busy.is_some()) else {
+        return false;
+    };
+    let asked = tuning.lanes.is_some() || tuning.worlds_per_workgroup.is_some();
+    if !lanes::SHUFFLES || asked || target.points || target.subgroup < 2 {
+        return false;
+    }
+    let work = lanes::instructions_over_world(&artifact.lowered, members);
+    if work == 0.0 || per_step::obstacle(&artifact.program, members).is_some() {
+        return false;
+    }
+    let workgroups = target.agents.div_ceil(layout.agents());
+    let own = workgroups
+        .div_ceil(processors)
+        .saturating_mul(layout.size());
+    let scheduled = f64::from(profile.scheduled);
+    let fused = work * (f64::from(own) / scheduled).max(profile.waiting);
+    let all = f64::from(target.agents) / (scheduled * f64::from(processors));
+    let (stages, plan) = per_step::split(&artifact.program);
+    let dispatches = plan.in_a_step(&stages);
+    profile.dispatch_cycles * dispatches + 2.0 * work * all < profile.clearly_spread * fused
+}
+
+/// The lanes that share an agent's loops over the agents of its world, and why: a whole subgroup, as long as
+/// each has a few iterations, so that neighbours load neighbouring rows.
+fn lanes_over_world(members: u32, target: &Target, tuning: &Tuning) -> (u32, String) {
+    let most = target.subgroup.clamp(1, MOST_LANES);
+    if let Some(asked) = tuning.lanes {
+        return (asked.next_power_of_two().min(most), ASKED_FOR.to_owned());
+    }
+    if !lanes::SHUFFLES || target.busy.is_none() {
+        return (1, String::new());
+    }
+    let several = (members / LEAST_ITERATIONS).max(1).ilog2();
+    let why = format!("a subgroup has {most}, and a world {members} agents");
+    (most.min(1 << several), why)
+}
+
+/// Fewer iterations of a lane are not worth it to combine what they accumulate.
+const LEAST_ITERATIONS: u32 = 4;
 
 /// Why it is so where a caller decides.
 const ASKED_FOR: &str = "the caller asked for it";

@@ -37,15 +37,18 @@ impl Part {
     }
 }
 
+/// An agent that is not split.
+pub(crate) static ONE_LANE: LaneLayout = LaneLayout {
+    lanes: 1,
+    parts: Vec::new(),
+    shuffles: false,
+    accumulated: Vec::new(),
+    skipped: Vec::new(),
+};
+
 impl Default for LaneLayout {
     fn default() -> Self {
-        LaneLayout {
-            lanes: 1,
-            parts: Vec::new(),
-            shuffles: false,
-            accumulated: Vec::new(),
-            skipped: Vec::new(),
-        }
+        ONE_LANE.clone()
     }
 }
 

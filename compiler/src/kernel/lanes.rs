@@ -11,6 +11,9 @@
 //! other lanes have, `x[k]` at an index that is the same for all lanes or `u[i - 1]` near a loop's own, which
 //! become shuffles within a subgroup.
 //!
+//! Loops of agents over all agents of their world are split where each step is several dispatches, see
+//! `over_world`.
+//!
 //! Lane `l` of `L` has the elements `l n/L .. (l + 1) n/L`. A long loop that writes no elements is
 //! interleaved instead, four elements a lane in turn, so that neighbouring lanes read neighbouring words.
 //!
@@ -23,6 +26,7 @@ mod affine;
 mod barriers;
 mod distributed;
 mod held;
+mod over_world;
 mod overlapped;
 mod places;
 mod shuffled;
@@ -43,6 +47,7 @@ use crate::{
 };
 pub(crate) use barriers::{allows_barriers, outlives_stop, stops};
 pub(crate) use held::Held;
+pub(crate) use over_world::instructions_over_world;
 
 use std::borrow::Cow;
 use survey::{Group, Survey, Taken};
@@ -106,7 +111,18 @@ struct SplitLoop {
     index: VarId,
     iterations: u32,
     accumulators: Vec<(VarId, LaneOp)>,
-    in_turns: bool,
+    sharing: Sharing,
+}
+
+/// Which iterations of a loop a lane has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sharing {
+    /// A part of the loop, one after the other.
+    Parts,
+    /// So many in turn with the other lanes.
+    Turns(u32),
+    /// One in turn with the other lanes. A lane loads for several of them before it uses any.
+    Strided,
 }
 
 /// Splits a lowered program over `lanes` lanes (2 to 128, a power of two) where that pays; `subgroup` of them
@@ -114,7 +130,7 @@ struct SplitLoop {
 pub(crate) fn split(program: &mut Program, lanes: u32, subgroup: u32) -> Option<LaneLayout> {
     debug_assert!(lanes > 1 && lanes.is_power_of_two() && subgroup.is_power_of_two());
     prepare(program);
-    let survey = Survey::of(program);
+    let survey = Survey::of(program, None);
     let groups = chosen(&survey, lanes, subgroup);
     if groups.is_empty() {
         return None;
@@ -172,7 +188,7 @@ pub(crate) struct Estimate {
 pub(crate) fn estimates(lowered: &Program, optimised: &Program, subgroup: u32) -> Vec<Estimate> {
     let mut program = lowered.clone();
     prepare(&mut program);
-    let survey = Survey::of(&program);
+    let survey = Survey::of(&program, None);
     let time = time::split(optimised);
     let one = Estimate {
         lanes: 1,
@@ -209,7 +225,8 @@ pub(crate) fn estimates(lowered: &Program, optimised: &Program, subgroup: u32) -
         };
         let loops = groups.iter().flat_map(|group| &group.loops);
         let spared: f64 = loops.map(spared).sum();
-        let long = |group: &Group, at: usize| survey.split_loop(group, at).in_turns;
+        let long =
+            |group: &Group, at: usize| survey.split_loop(group, at).sharing != Sharing::Parts;
         let any_long = |which: &dyn Fn(usize) -> bool| {
             let any = |group: &Group| group.loops.iter().any(|&at| long(group, at) && which(at));
             saved > survey.total / 2.0 && groups.iter().any(any)
@@ -331,7 +348,10 @@ fn start_sums_at_zero(program: &mut Program, block: &mut Block) {
         let Some((op, read)) = accumulation(program, *target, *sum) else {
             continue;
         };
-        let [next] = read.as_slice() else { continue };
+        let subtracts = matches!(program[*sum], Expr::Binary(BinaryOp::Subtract, ..));
+        let ([next], false) = (read.as_slice(), subtracts) else {
+            continue;
+        };
         let of_index = matches!(program[*next], Expr::Element { array: other, index: at }
             if other == array && program[at] == Expr::Read(*index));
         if target != var
@@ -348,8 +368,9 @@ fn start_sums_at_zero(program: &mut Program, block: &mut Block) {
 }
 
 /// The operators that lanes can combine their shares by.
-const COMBINED: [(BinaryOp, LaneOp); 4] = [
+const COMBINED: [(BinaryOp, LaneOp); 5] = [
     (BinaryOp::Add, LaneOp::Sum),
+    (BinaryOp::Subtract, LaneOp::Sum),
     (BinaryOp::Multiply, LaneOp::Product),
     (BinaryOp::Or, LaneOp::Any),
     (BinaryOp::And, LaneOp::All),
@@ -392,8 +413,10 @@ fn accumulation(program: &Program, var: VarId, value: ExprId) -> Option<(LaneOp,
     if program.type_of(a) != ty || program.type_of(b) != ty {
         return None;
     }
+    let subtracts = matches!(program[value], Expr::Binary(BinaryOp::Subtract, ..));
     match (itself(a), itself(b)) {
         (true, _) => Some((op, vec![b])),
+        (false, true) if subtracts => None,
         (false, true) => Some((op, vec![a])),
         (false, false) => None,
     }

@@ -254,7 +254,7 @@ knobs! {
         name: "array-bytes", scope: Kernel, values: Values::Numbers(0, ARRAY_BYTES), tried: &["0"],
     }
     /// Worlds that a workgroup runs, as far as they fit. The other knobs of a kernel's text have no effect on
-    /// models whose agents know of worlds.
+    /// models whose agents know of worlds, except for lanes where a step is several dispatches.
     worlds_per_workgroup: u32 {
         name: "worlds-per-workgroup", scope: Kernel, values: Values::Numbers(1, MOST_WORLDS),
         tried: &["1", "2", "4", "8", "16", "32", "64"],

@@ -2,8 +2,8 @@
 
 use super::{
     fences,
-    lane_layout::LaneLayout,
-    lanes::{Laid, stops},
+    lane_layout::{LaneLayout, ONE_LANE},
+    lanes::{Laid, SHUFFLES, stops},
     limits,
     per_step::{self, PerStep},
     rewrites::{self, Bound, Changes},
@@ -43,7 +43,8 @@ impl<'a> Choice<'a> {
                 subgroup: 1,
                 ..*schedule
             };
-            return Choice::in_worlds(artifact, portable, members, worlds, asked);
+            let one = |_| (1, String::new());
+            return Choice::in_worlds(artifact, portable, members, worlds, asked, one);
         }
         Choice {
             world: None,
@@ -56,13 +57,15 @@ impl<'a> Choice<'a> {
     }
 
     /// The choice for a model whose agents know of worlds, in worlds of `members` agents, else of as many as
-    /// the model says: an agent is an invocation, and nothing moves roundings or is shared by all agents.
+    /// the model says: nothing moves roundings or is shared by all agents, and an agent is an invocation. It
+    /// may have several `lanes`, a number with its reason, where a step is several dispatches.
     pub(crate) fn in_worlds(
         artifact: &'a Artifact,
         schedule: Schedule,
         members: Option<u32>,
         worlds: Option<u32>,
         dispatch: impl FnOnce(&WorldLayout) -> (WorldDispatch, String),
+        lanes: impl FnOnce(u32) -> (u32, String),
     ) -> Choice<'a> {
         let manifest = &artifact.manifest;
         let has_worlds = manifest.world.is_some();
@@ -75,12 +78,22 @@ impl<'a> Choice<'a> {
         let asked = dispatch(&layout);
         let obstacle = per_step::obstacle(program, members);
         let (world_dispatch, decision) = dispatched(program, &layout, why, asked, obstacle);
-        let simple = Decision::new(
-            "one lane per agent, no step table, one step per iteration, no rewrites that move roundings",
-            "agents of a world wait for one another in every step, and worlds have the same bits everywhere",
+        let mut laid = Laid::new(artifact, 1, schedule.subgroup);
+        let mut simple = Decision::new(
+            "one lane per agent, one step per iteration, no step table, not relaxed",
+            "agents of a world wait for one another in every step",
         );
-        let mut decisions = vec![decision, simple];
         let is_fused = world_dispatch == WorldDispatch::Fused;
+        if SHUFFLES && !is_fused && limits::place(program, schedule.array_bytes).is_in_memory() {
+            let (lanes, why) = lanes(members);
+            laid = Laid::over_world(artifact, members, lanes.min(schedule.subgroup));
+            let lanes = laid.layout.lanes;
+            if lanes > 1 {
+                let what = format!("{lanes} lanes per agent share its loops over the world");
+                simple = Decision::new(what, why);
+            }
+        }
+        let mut decisions = vec![decision, simple];
         if is_fused && layout.shuffled > 1 && !layout.exchange.combined.is_empty() {
             let lanes = layout.shuffled;
             decisions.push(Decision::new(
@@ -89,18 +102,18 @@ impl<'a> Choice<'a> {
             ));
         }
         Choice {
-            laid: Laid::new(artifact, 1, schedule.subgroup),
             schedule: Schedule {
                 members,
                 worlds: layout.worlds,
                 world_dispatch,
-                lanes: 1,
+                lanes: laid.layout.lanes,
                 unroll_steps: 1,
                 step_table: false,
                 reserve: false,
                 relax: false,
                 ..schedule
             },
+            laid,
             world: Some(layout),
             obstacle,
             table: None,
@@ -223,7 +236,13 @@ pub(crate) fn tailor<'a>(artifact: &Artifact, choice: Choice<'a>) -> Tailored<'a
     };
     let statements = table.as_ref().map_or(0, |table| table.shared);
     let rows = choice.world.as_ref().and_then(|world| world.rows(&program));
-    let (time_loop, copies) = TimeLoop::plan(&program, &layout, &schedule, statements, rows);
+    // A stage has no loop over steps that an agent would stay in once it has stopped.
+    let in_loop = if per_step.is_some() {
+        &ONE_LANE
+    } else {
+        &layout
+    };
+    let (time_loop, copies) = TimeLoop::plan(&program, in_loop, &schedule, statements, rows);
     schedule.relax = changes.is_some();
     schedule.step_table = table.is_some();
     // A table holds the values of one run, and stages find their rows of a world by its number in one. Runs

@@ -22,7 +22,7 @@ const KEPT_WORDS: u32 = 16;
 /// Words of a sample that are kept. With more of them, few samples would be kept at a time.
 const MOST_KEPT: u32 = 4;
 /// Bytes of workgroup memory that every device has.
-const SHARED_BYTES: u32 = 16 << 10;
+pub(super) const SHARED_BYTES: u32 = 16 << 10;
 /// The size of a workgroup is a multiple of this: subgroups are whole.
 const WHOLE: u32 = 32;
 

@@ -1,9 +1,10 @@
 //! Kernels of worlds: their barriers stand where naga and tint know that all invocations come to them.
 
-use crate::validate::{naga, tint};
+use crate::validate::{naga, naga_with_subgroups, tint};
 use sim_compiler::{
     compile,
-    kernel::schedule::{Kernel, Schedule, When, WorldDispatch},
+    emit::choose,
+    kernel::schedule::{Grid, Kernel, Schedule, Target, Tuning, When, WorldDispatch},
 };
 
 /// The kernel for worlds of this size.
@@ -108,6 +109,59 @@ fn stages_of_steps_are_valid() {
                 naga(&text);
                 tint(&text);
             }
+        }
+    }
+}
+
+#[test]
+fn stages_with_lanes_are_valid() {
+    let loops = "for other in world { if other.on { total_x += other.x } }";
+    let with_rows = "state x = member\nstate on = true\n";
+    let with_arrays = "state x = member\nstate on = true\nstate y: [i32; 3] = [1, 2, 3]\n";
+    for (states, reads) in [(with_rows, "1"), (with_arrays, "world[x].y[x]")] {
+        for members in [40, 64, 1_000, 5_000] {
+            let source = format!(
+                "steps 9\n{states}step t {{ if on {{ var total_x = 0\n {loops}\n x += total_x + {reads} }}\n \
+                 if x % 50 == 7 {{ stop }} }}\nworld output all = sum(for other in world: other.x)\n"
+            );
+            let artifact = compile(&source).unwrap_or_else(|found| panic!("{found:?}\n{source}"));
+            let target = Target {
+                members: Some(members),
+                ..Target::large(2 * members, 9)
+            };
+            let tuning = Tuning {
+                world_dispatch: Some(WorldDispatch::PerStep),
+                ..Tuning::AUTO
+            };
+            let kernel = choose(&artifact, &target, &tuning).kernel;
+            let [agents] = (kernel.stages.iter())
+                .filter(|stage| stage.when == When::Step)
+                .map(|stage| stage.grid)
+                .collect::<Vec<Grid>>()[..]
+            else {
+                panic!("one dispatch a step")
+            };
+            // A workgroup whose agents read rows from its memory has several.
+            let shares = reads == "1" && members <= 1_000;
+            let lanes = if members < 64 {
+                8
+            } else if members < 1_000 {
+                16
+            } else {
+                32
+            };
+            let each = if shares { 8 } else { 64 / lanes };
+            assert_eq!(
+                (kernel.lanes, agents),
+                (lanes, Grid::Agents(each)),
+                "{members} {reads}"
+            );
+            assert_eq!(kernel.wgsl.contains("rows_of_world["), shares);
+            naga_with_subgroups(&kernel.wgsl);
+            tint(&format!(
+                "enable subgroups;\ndiagnostic(off, subgroup_uniformity);\n{}",
+                kernel.wgsl
+            ));
         }
     }
 }

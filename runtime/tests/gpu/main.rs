@@ -6,6 +6,7 @@ mod batch;
 mod breeding;
 mod devices;
 mod large_arrays;
+mod large_worlds;
 mod launch;
 mod parts;
 mod points;

@@ -104,7 +104,7 @@ world output lucky = any(for other in world: other.on) && luck % 2 == 0
 ";
 
 /// [`EXACT`] without folds in loops, which steps of several dispatches cannot have.
-fn without_loops() -> String {
+pub(crate) fn without_loops() -> String {
     let loops = [
         (
             "for k in 0..sums[0] % 3 {",
@@ -126,7 +126,7 @@ fn without_loops() -> String {
 }
 
 /// The same of few bytes an agent, for worlds that fill a workgroup.
-const LEAN: &str = "
+pub(crate) const LEAN: &str = "
 steps 9
 world input pull: i32
 world state luck = randint(0, 1000)
@@ -155,7 +155,7 @@ world output least
 ";
 
 /// The order of sums, and functions of floats: compared with a tolerance.
-const FLOATS: &str = "
+pub(crate) const FLOATS: &str = "
 steps 12
 world state centre = vec2(0.0, 0.0)
 world state heat = uniform(0.5, 1.0)
@@ -191,7 +191,7 @@ fn tuning(chunk: Option<u32>, steps: Option<u32>, worlds: Option<u32>) -> Tuning
     }
 }
 
-fn simulation(source: &str, members: u32, worlds: u32, backend: Backend) -> Simulation {
+pub(crate) fn simulation(source: &str, members: u32, worlds: u32, backend: Backend) -> Simulation {
     let simulation = Simulation::compile(source).unwrap_or_else(|error| panic!("{error}"));
     let simulation = simulation.agents(members * worlds).world(members).seed(7);
     let simulation = simulation.backend(backend).keep_states(true);
@@ -211,7 +211,7 @@ fn simulation(source: &str, members: u32, worlds: u32, backend: Backend) -> Simu
 }
 
 /// Agents' and worlds' results are the same.
-fn same(got: &Run, expected: &Run, tolerance: Tolerance, what: &str) {
+pub(crate) fn same(got: &Run, expected: &Run, tolerance: Tolerance, what: &str) {
     compare(got, expected, tolerance).unwrap_or_else(|error| panic!("{what}: {error}"));
     let columns = |run: &Run| {
         let all: Vec<_> = run
@@ -248,7 +248,7 @@ fn same(got: &Run, expected: &Run, tolerance: Tolerance, what: &str) {
     }
 }
 
-fn run(simulation: &Simulation) -> Run {
+pub(crate) fn run(simulation: &Simulation) -> Run {
     simulation.run().unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -272,8 +272,9 @@ fn worlds_of_any_size_have_the_bits_of_the_reference() {
     }
 }
 
-const PER_STEP: Tuning = Tuning {
+pub(crate) const PER_STEP: Tuning = Tuning {
     world_dispatch: Some(WorldDispatch::PerStep),
+    lanes: Some(1),
     ..Tuning::AUTO
 };
 const FUSED: Tuning = Tuning {
@@ -282,7 +283,7 @@ const FUSED: Tuning = Tuning {
 };
 
 /// Is each step of a run several dispatches?
-fn is_per_step(run: &Run) -> bool {
+pub(crate) fn is_per_step(run: &Run) -> bool {
     (run.report().decisions.iter()).any(|decision| decision.what.ends_with(" a step"))
 }
 
@@ -361,6 +362,7 @@ fn neither_split_steps_nor_chunks_change_a_bit() {
             let gpu = simulation(source, members, worlds, Backend::Gpu);
             let got = run(&gpu.tuning(Tuning {
                 world_dispatch,
+                lanes: world_dispatch.map(|_| 1),
                 ..tuning(chunk, steps, None)
             }));
             let what = format!("{members} {chunk:?} {steps:?}");
@@ -470,58 +472,6 @@ fn statistics_are_reduced_and_values_of_worlds_come_back() {
         for (few, all) in few.world_outputs().iter().zip(all.world_outputs()) {
             assert_eq!(few.values, all.values, "{}", all.field.name);
         }
-    }
-}
-
-/// Values of agents, of worlds and of the population over time, without roundings.
-const SAMPLED: &str = "
-steps 11
-world state level = 0
-state x = member * 7 % 11
-state on = member % 3 == 0
-world step t { level = (level + max(for other in world: other.x) + t) % 97 }
-step t {
-    x = (x + world[member + 1].x + level) % 1000
-    on = x % 3 == 0
-    if x % 50 == 7 && t > 4 { stop }
-}
-record x every 2
-record on every 5
-observe total = sum(x)
-observe least = min(f32(x)) every 3
-observe middle = quantiles(f32(x), 0.25, 0.5) every 4
-observe many = count(on) every 2
-world observe level
-world observe most = max(for other in world: other.x) every 3
-world observe twice = sum(for other in world: other.x) - max(for other in world: other.x * 2) every 3
-world observe third = world[3].x
-output x
-world output level
-";
-
-#[test]
-fn samples_of_large_worlds_have_the_bits_of_the_reference() {
-    if !has_gpu() {
-        return;
-    }
-    for (members, worlds) in [(1, 3), (33, 4), (256, 2), (257, 2), (1500, 2)] {
-        let what = format!("{worlds} worlds of {members}");
-        let of = |steps| simulation(SAMPLED, members, worlds, Backend::Gpu).steps(steps);
-        for steps in [0, 1, 11] {
-            let expected = of(steps).backend(Backend::Reference);
-            let got = run(&of(steps).tuning(PER_STEP));
-            assert!(is_per_step(&got), "{what}");
-            assert_eq!(got.series().len(), 10, "{what}");
-            same(&got, &run(&expected), Tolerance::Bits, &what);
-        }
-        let whole = run(&of(11));
-        let chunks = Tuning {
-            max_agents_per_chunk: Some(members),
-            ..PER_STEP
-        };
-        let got = run(&of(11).tuning(chunks));
-        assert_eq!(got.report().chunks, worlds, "{what}");
-        same(&got, &whole, Tolerance::Bits, &what);
     }
 }
 

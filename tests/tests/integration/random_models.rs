@@ -76,7 +76,7 @@ fn random_models_agree_in_f64() {
 }
 
 /// Models with worlds, phases and series, also with several worlds in a workgroup, with a dispatch for each
-/// phase of each step, and split in time.
+/// phase of each step, with lanes that share loops over the world, and split in time.
 #[test]
 fn random_worlds_agree() {
     let mut ways = launch::ways();
@@ -92,7 +92,7 @@ fn random_worlds_agree() {
 }
 
 /// Schedules of worlds that the rules do not choose by themselves.
-const WORLD_TUNINGS: [Tuning; 2] = [
+const WORLD_TUNINGS: [Tuning; 3] = [
     Tuning {
         world_dispatch: Some(WorldDispatch::Fused),
         worlds_per_workgroup: Some(3),
@@ -104,6 +104,11 @@ const WORLD_TUNINGS: [Tuning; 2] = [
         world_dispatch: Some(WorldDispatch::PerStep),
         max_agents_per_chunk: Some(40),
         array_bytes: Some(0),
+        ..Tuning::AUTO
+    },
+    Tuning {
+        world_dispatch: Some(WorldDispatch::PerStep),
+        lanes: Some(4),
         ..Tuning::AUTO
     },
 ];

@@ -62,8 +62,11 @@ pub(super) struct WorldNames {
     /// The published states that may have been read since the last barrier.
     pub(super) read: Vec<VarId>,
     /// Of steps in several dispatches: the scratch buffer, in an entry point where the world's rows begin in
-    /// it, and which part of a world this is.
+    /// it, and which part of a world this is; the workgroup memory for a world's rows, and whether they are
+    /// there.
     scratch: String,
+    rows: String,
+    has_rows: bool,
     others: String,
     part: String,
 }

@@ -520,6 +520,29 @@ fn worlds_that_do_not_fit_a_workgroup_take_dispatches_a_step() {
 }
 
 #[test]
+fn few_worlds_whose_agents_look_at_all_others_are_spread() {
+    let looks = "world 512\nstate x = f32(agent)\n\
+        step { var pull = 0.0\n for other in world { let d = other.x - x\n pull += d / (d * d + 0.01) }\n \
+        x += 0.01 * pull }\noutput x\n";
+    let fold = "world 512\nstate x = f32(agent)\nstep { x += mean(for other in world: other.x) }\noutput x\n";
+    let chosen = |source: &str, worlds: u32, tuning: &Tuning| {
+        let artifact = crate::compile(source).expect("a legal model");
+        let schedule = choose(&artifact, &Target::large(512 * worlds, 100), tuning).schedule;
+        (schedule.world_dispatch, schedule.lanes)
+    };
+    let (spread, fused) = ((WorldDispatch::PerStep, 32), (WorldDispatch::Fused, 1));
+    assert_eq!(chosen(looks, 1, &Tuning::AUTO), spread);
+    assert_eq!(chosen(looks, 8, &Tuning::AUTO), spread);
+    assert_eq!(chosen(looks, 1_000, &Tuning::AUTO), fused);
+    assert_eq!(chosen(fold, 1, &Tuning::AUTO), fused);
+    let one_lane = Tuning {
+        lanes: Some(1),
+        ..Tuning::AUTO
+    };
+    assert_eq!(chosen(looks, 1, &one_lane), fused);
+}
+
+#[test]
 fn many_folds_of_a_world_are_several_dispatches_where_software_would_compile_them() {
     let with = |folds: usize| {
         let sum: Vec<String> = (0..folds)

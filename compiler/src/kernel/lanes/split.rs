@@ -7,9 +7,10 @@ use crate::{
         VarMap,
     },
     kernel::lanes::{
-        Group, Part, SHUFFLES, SplitLoop, Survey, TURN,
+        Group, Part, SHUFFLES, Sharing, SplitLoop, Survey,
         accesses::{Form, Linear, Shift},
         neutral,
+        over_world::strided,
         places::{self, Neighbour, binary, int, node, read},
     },
     passes::{names::fresh, rewrite::Cloner},
@@ -79,7 +80,7 @@ impl Splitting {
     fn know(&mut self, program: &mut Program, survey: &Survey, group: &Group) {
         for &at in &group.loops {
             let split = survey.split_loop(group, at);
-            if !split.in_turns {
+            if split.sharing == Sharing::Parts {
                 let name = program[split.index].name.clone();
                 let iteration = fresh(program, name, Type::I32, VarKind::Index);
                 self.iterations.insert(split.index, iteration);
@@ -165,11 +166,14 @@ impl Splitting {
         }
         rename(program, &mut body, &parts);
         program.vars[split.index.0 as usize].kind = VarKind::Let;
-        if split.in_turns {
-            self.in_turns(program, split, body, new);
-        } else {
-            let stmt = self.in_parts(program, split, body);
-            new.push(stmt);
+        match split.sharing {
+            Sharing::Parts => {
+                let stmt = self.in_parts(program, split, body);
+                new.push(stmt);
+            }
+            Sharing::Turns(width) => self.in_turns(program, split, width, body, new),
+            Sharing::Strided if !SHUFFLES => {}
+            Sharing::Strided => strided(program, split, self.lanes, &body, new),
         }
         for &(var, op) in &split.accumulators {
             let part = read(program, parts[&var]);
@@ -215,11 +219,14 @@ impl Splitting {
     }
 
     /// A few iterations of each lane in turn, and the remaining ones for the first lanes.
-    fn in_turns(&self, program: &mut Program, split: &SplitLoop, body: Block, new: &mut Block) {
-        let width = match split.iterations.is_multiple_of(TURN) {
-            true => TURN,
-            false => 1,
-        };
+    fn in_turns(
+        &self,
+        program: &mut Program,
+        split: &SplitLoop,
+        width: u32,
+        body: Block,
+        new: &mut Block,
+    ) {
         let turns = split.iterations / (width * self.lanes);
         let rest = split.iterations > turns * width * self.lanes;
         let again = rest.then(|| Cloner::default().block(program, &body));
@@ -335,7 +342,7 @@ fn elements_of_turn(
 }
 
 /// `for index in 0..iterations`
-fn counted(program: &mut Program, index: VarId, iterations: u32, body: Block) -> Stmt {
+pub(crate) fn counted(program: &mut Program, index: VarId, iterations: u32, body: Block) -> Stmt {
     Stmt::For {
         index,
         start: int(program, 0),

@@ -2,11 +2,11 @@
 
 use crate::{
     ir::{
-        BinaryOp, Block, Expr, ExprId, LaneOp, Program, Stmt, VarId, VarKind, VarMap,
+        BinaryOp, Block, Expr, ExprId, LaneOp, Launch, Program, Stmt, VarId, VarKind, VarMap,
         any_statement, cost::instructions::Weights,
     },
     kernel::lanes::{
-        LONG, SHUFFLES, SplitLoop,
+        LONG, SHUFFLES, Sharing, SplitLoop, TURN,
         accesses::{Access, Form, Names},
         accumulation, elements,
     },
@@ -23,8 +23,10 @@ const SELDOM: f64 = 0.01;
 /// A loop.
 pub(crate) struct Loop {
     pub(crate) index: VarId,
-    /// If it runs from 0 to a literal.
+    /// If it runs from 0 to a literal, or over all agents of a world of known size.
     pub(crate) iterations: u32,
+    /// Does it run over these?
+    pub(crate) over_world: bool,
     /// Instructions of one iteration.
     pub(crate) nodes: f64,
     /// Operations of the unit for special functions among them.
@@ -123,6 +125,7 @@ pub(crate) struct Survey {
 
 struct Walk<'a> {
     program: &'a Program,
+    members: Option<u32>,
     weights: Weights,
     survey: Survey,
     /// The loops around this place.
@@ -143,9 +146,11 @@ struct Walk<'a> {
 }
 
 impl Survey {
-    pub(crate) fn of(program: &Program) -> Survey {
+    /// Of a program in which a world has so many `members`, if loops over its agents are to be known.
+    pub(crate) fn of(program: &Program, members: Option<u32>) -> Survey {
         let mut walk = Walk {
             program,
+            members,
             weights: Weights::new(program, ()),
             survey: Survey {
                 loops: Vec::new(),
@@ -272,7 +277,7 @@ impl Survey {
         for &at in &group.loops {
             let known = &self.loops[at];
             let part = known.iterations.div_ceil(lanes);
-            let in_turns = self.split_loop(group, at).in_turns;
+            let in_turns = self.split_loop(group, at).sharing != Sharing::Parts;
             for (factor, loads) in (0..).zip(&known.loads) {
                 let is_split = !(factor * part).is_multiple_of(VEC4_WORDS);
                 all += loads;
@@ -285,11 +290,17 @@ impl Survey {
     /// What the rewriting needs to know about a group's loop.
     pub(crate) fn split_loop(&self, group: &Group, at: usize) -> SplitLoop {
         let known = &self.loops[at];
+        let is_long = group.arrays.is_empty() && known.iterations >= LONG;
         SplitLoop {
             index: known.index,
             iterations: known.iterations,
             accumulators: known.accumulators.iter().map(|(v, op)| (*v, *op)).collect(),
-            in_turns: group.arrays.is_empty() && (known.iterations >= LONG),
+            sharing: match known.iterations.is_multiple_of(TURN) {
+                _ if known.over_world => Sharing::Strided,
+                true if is_long => Sharing::Turns(TURN),
+                false if is_long => Sharing::Turns(1),
+                true | false => Sharing::Parts,
+            },
         }
     }
 
@@ -359,9 +370,12 @@ impl Walk<'_> {
     fn for_loop(&mut self, index: VarId, start: ExprId, end: ExprId, body: &Block) {
         let mut control = self.dependence(start);
         control.extend(self.dependence(end));
+        let members = self.members.and_then(|members| i32::try_from(members).ok());
+        let is_world = || SHUFFLES && self.program[end] == Expr::Launch(Launch::Members);
+        let members = members.filter(|_| is_world());
         let (start, end) = (
             literal_i32(self.program, start),
-            literal_i32(self.program, end),
+            members.or_else(|| literal_i32(self.program, end)),
         );
         let iterations = match (start, end) {
             (Some(0), Some(end)) if end > 0 => end as u32,
@@ -371,6 +385,7 @@ impl Walk<'_> {
         self.survey.loops.push(Loop {
             index,
             iterations,
+            over_world: members.is_some(),
             nodes: 0.0,
             special: 0.0,
             runs: self.runs,

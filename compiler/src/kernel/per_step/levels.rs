@@ -15,8 +15,8 @@ pub(super) struct Levels {
     vars: HashMap<VarId, u32>,
     /// The folds in the order of the text, each after those within it, and their levels.
     pub(super) folds: Vec<(ExprId, u32)>,
-    /// The folds' variables, where blocks of stages are asked for.
-    pub(super) elements: HashMap<ExprId, Fold>,
+    /// The folds' variables in the order of their nodes, where blocks of stages are asked for.
+    pub(super) elements: Vec<(ExprId, Fold)>,
 }
 
 impl Levels {
@@ -35,7 +35,7 @@ impl Levels {
             let level = self.of_statement(program, stmt, around);
             for &(node, own) in &self.folds[before..] {
                 if of == Some(own)
-                    && let Some(fold) = self.elements.get(&node)
+                    && let Some(fold) = found(&self.elements, node)
                     && let Expr::AcrossWorld { value, .. } = program[node]
                 {
                     let var = fold.element;
@@ -155,11 +155,17 @@ impl Levels {
     }
 }
 
+/// The fold of a node, of those in the order of their nodes.
+fn found(folds: &[(ExprId, Fold)], node: ExprId) -> Option<&Fold> {
+    let at = folds.binary_search_by_key(&node.0, |(node, _)| node.0);
+    at.ok().map(|at| &folds[at].1)
+}
+
 /// Adds what the statements that assign needed variables read. Was there any?
 pub(super) fn need(
     program: &Program,
     block: &Block,
-    folds: &HashMap<ExprId, Fold>,
+    folds: &[(ExprId, Fold)],
     needed: &mut HashSet<VarId>,
 ) -> bool {
     let mut more = false;
@@ -175,7 +181,7 @@ pub(super) fn need(
         }
         let mut pending = stmt.roots().to_vec();
         while let Some(id) = pending.pop() {
-            if folds.contains_key(&id) {
+            if found(folds, id).is_some() {
                 continue;
             }
             more |= (program[id].variable()).is_some_and(|var| needed.insert(var));

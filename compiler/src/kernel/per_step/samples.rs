@@ -5,7 +5,6 @@ use crate::{
     ir::{Expr, Owner, Phase, Program, Sample, Stmt, VarId},
     span::Span,
 };
-use std::collections::HashMap;
 
 impl Splitter {
     /// Makes a sample of the program of each stage, and returns the stages with the numbers of the samples
@@ -41,7 +40,7 @@ impl Splitter {
             if !sample.records.is_empty() {
                 let mut body = sample.body.clone();
                 let records = sample.records.iter().copied().collect();
-                self.drop_unread(&mut body, &HashMap::new(), records);
+                self.drop_unread(&mut body, &[], records);
                 parts.push(part(body, &sample.records, &[]));
                 stages.push((number, Stage::new(Task::Agents, 0..0, flips)));
             }

@@ -6,14 +6,14 @@ use crate::{
     emit::wgsl::{Writer, literal},
     ir::{Len, Phase, Sample, Stmt, Type, VarId, VarKind},
     kernel::{
-        lanes::stops,
-        per_step::{Fold, GROUP, PerStep, Stage, Task, types},
+        lane_layout::ONE_LANE,
+        lanes::{SHUFFLES, stops},
+        per_step::{Fold, GROUP, PerStep, Stage, Task, rows_bytes, types},
         schedule::{self, Grid, Scratch, When},
     },
     manifest::CUT_SHORT,
     random::{FINISH_STEP, INIT_STEP},
 };
-use std::collections::BTreeSet;
 
 /// When a stage runs, and what follows from it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -44,6 +44,7 @@ impl<'a> Writer<'a> {
         let names = &mut self.names;
         let own = &mut self.own.world;
         own.scratch = names.declare("scratch");
+        own.rows = names.declare("rows_of_world");
         for var in dynamic {
             let name = names.declare(&format!("{}_of", program[var].name));
             own.published.push((var, name));
@@ -76,6 +77,13 @@ impl<'a> Writer<'a> {
         for (ty, name) in &own.combined {
             let ty = literal::type_name(*ty);
             lines.push(format!("var<workgroup> {name}: array<{ty}, {size}>;"));
+        }
+        if self.shares_rows(plan) {
+            let count = self.members_of_world() * plan.rows.count;
+            lines.push(format!(
+                "var<workgroup> {}: array<vec4u, {count}>;",
+                own.rows
+            ));
         }
         if !plan.combined.is_empty() {
             for name in [&own.place, &own.left] {
@@ -112,11 +120,29 @@ impl<'a> Writer<'a> {
         self.members_of_world().next_multiple_of(32).min(GROUP)
     }
 
-    /// Bytes of workgroup memory.
+    /// Bytes of workgroup memory that an entry point uses at most.
     pub(in crate::emit::wgsl) fn group_bytes(&self) -> u64 {
         let combined = self.per_step.map_or(&[][..], |plan| &plan.combined);
         let bytes = types(combined).into_iter().map(Type::bytes).sum::<u32>();
-        u64::from(self.group_size()) * u64::from(bytes)
+        let rows = (self.per_step)
+            .filter(|plan| self.shares_rows(plan))
+            .map_or(0, |plan| rows_bytes(&plan.rows, self.members_of_world()));
+        rows.max(u64::from(self.group_size()) * u64::from(bytes))
+    }
+
+    /// Does any stage copy the rows of a world to workgroup memory?
+    fn shares_rows(&self, plan: &PerStep) -> bool {
+        let members = self.members_of_world();
+        let shares = |stage: &Stage| stage.shares_rows(&plan.rows, members).is_some();
+        plan.steps.iter().any(shares)
+    }
+
+    /// Invocations of a workgroup of a stage of agents.
+    fn agents_size(&self, plan: &PerStep, stage: &Stage) -> u32 {
+        match stage.shares_rows(&plan.rows, self.members_of_world()) {
+            Some(agents) => agents * stage.lanes,
+            None => self.manifest.workgroup_size.max(stage.lanes),
+        }
     }
 
     /// The largest tree in a workgroup.
@@ -127,67 +153,84 @@ impl<'a> Writer<'a> {
     /// Writes all entry points, and says what a host must know of them.
     pub(in crate::emit::wgsl) fn stages(&mut self, plan: &'a PerStep) -> Vec<schedule::Stage> {
         let program = self.program;
-        let of_agents = Grid::Agents(self.manifest.workgroup_size);
         let is_agents = |stage: &Stage| matches!(stage.task, Task::Agents);
         let first = plan.steps.iter().position(is_agents);
-        let steps = plan.steps.iter().enumerate().map(|(number, stage)| {
-            let counts = first == Some(number);
-            (stage, &program.phases, Part::Step { counts })
-        });
-        let birth = [(&plan.birth, &program.ends, Part::Birth)];
-        let samples = |first: bool| {
-            let parts = plan.samples.iter().enumerate();
-            parts
-                .map(move |(part, (_, stage))| (stage, &program.ends, Part::Sample { part, first }))
-        };
-        let ends = (plan.ends.iter()).map(|stage| (stage, &program.ends, Part::End));
-        let finish = [(&plan.finish, &program.ends, Part::Finish)];
-        let begin = birth.into_iter().chain(samples(true));
-        let end = ends.chain(finish);
         let mut entries = Vec::new();
-        for (stage, phases, part) in begin.chain(steps).chain(samples(false)).chain(end) {
-            let number = entries.len();
-            let name = match (&stage.task, part) {
-                (_, Part::Birth) => "birth".to_owned(),
-                (_, Part::Finish) => "finish".to_owned(),
-                (Task::Agents, Part::Sample { .. }) => format!("record_{number}"),
-                (Task::World, Part::Sample { .. }) => format!("observe_{number}"),
-                (Task::Agents, _) => format!("agents_{number}"),
-                (Task::Parts(_), _) => format!("parts_{number}"),
-                (Task::World, _) => format!("world_{number}"),
-            };
-            let name = self.names.declare(&name);
-            self.stage(plan, stage, &name, &phases[stage.phases.clone()], part);
-            entries.push(schedule::Stage {
-                name,
-                when: match part {
-                    Part::Birth | Part::Sample { first: true, .. } => When::Birth,
-                    Part::Step { .. } => When::Step,
-                    Part::Sample { part, first: false } => When::Sample {
-                        every: program.samples[part].every,
-                    },
-                    Part::End | Part::Finish => When::End,
-                },
-                grid: match stage.task {
-                    Task::Agents => of_agents,
-                    Task::Parts(_) => Grid::Worlds(self.parts_of_world()),
-                    Task::World => Grid::Worlds(1),
-                },
-            });
+        self.entry_point(plan, &plan.birth, &[], Part::Birth, &mut entries);
+        self.samples_of(plan, true, &mut entries);
+        for (number, stage) in plan.steps.iter().enumerate() {
+            let counts = first == Some(number);
+            self.entry_point(
+                plan,
+                stage,
+                &program.phases,
+                Part::Step { counts },
+                &mut entries,
+            );
         }
+        self.samples_of(plan, false, &mut entries);
+        for stage in &plan.ends {
+            self.entry_point(plan, stage, &program.ends, Part::End, &mut entries);
+        }
+        self.entry_point(plan, &plan.finish, &[], Part::Finish, &mut entries);
         entries
     }
 
+    /// Writes the stages of samples, those before the first step or those after a step.
+    fn samples_of(&mut self, plan: &'a PerStep, first: bool, entries: &mut Vec<schedule::Stage>) {
+        for (part, (_, stage)) in plan.samples.iter().enumerate() {
+            self.entry_point(plan, stage, &[], Part::Sample { part, first }, entries);
+        }
+    }
+
+    /// Writes the entry point of a stage, whose blocks are of these phases.
+    fn entry_point(
+        &mut self,
+        plan: &'a PerStep,
+        stage: &'a Stage,
+        phases: &'a [Phase],
+        part: Part,
+        entries: &mut Vec<schedule::Stage>,
+    ) {
+        let program = self.program;
+        let number = entries.len();
+        let name = match (&stage.task, part) {
+            (_, Part::Birth) => "birth".to_owned(),
+            (_, Part::Finish) => "finish".to_owned(),
+            (Task::Agents, _) => format!("agents_{number}"),
+            (Task::Parts(_), _) => format!("parts_{number}"),
+            (Task::World, _) => format!("world_{number}"),
+        };
+        let name = self.names.declare(&name);
+        self.stage(plan, stage, &name, &phases[stage.phases.clone()], part);
+        entries.push(schedule::Stage {
+            name,
+            when: match part {
+                Part::Birth | Part::Sample { first: true, .. } => When::Birth,
+                Part::Step { .. } => When::Step,
+                Part::Sample { part, first: false } => When::Sample {
+                    every: program.samples[part].every,
+                },
+                Part::End | Part::Finish => When::End,
+            },
+            grid: match stage.task {
+                Task::Agents => Grid::Agents(self.agents_size(plan, stage) / stage.lanes),
+                Task::Parts(_) => Grid::Worlds(self.parts_of_world()),
+                Task::World => Grid::Worlds(1),
+            },
+        });
+    }
+
     /// Begins the text of a stage.
-    fn open_stage(&mut self, name: &str, task: &Task) {
+    fn open_stage(&mut self, plan: &PerStep, stage: &Stage, name: &str, part: Part) {
         self.names.enter();
         self.input_names.clear();
         self.row_names.clear();
         self.chain_cut = false;
         self.blank();
         self.name_own();
-        match task {
-            Task::Agents => self.agents_entry(name),
+        match stage.task {
+            Task::Agents => self.agents_entry(plan, stage, name, part),
             Task::Parts(_) => self.group_entry(name, self.parts_of_world()),
             Task::World => self.group_entry(name, 0),
         }
@@ -197,19 +240,27 @@ impl<'a> Writer<'a> {
     }
 
     /// The head of an entry point whose invocations are agents.
-    fn agents_entry(&mut self, name: &str) {
-        let size = self.manifest.workgroup_size;
-        let [id, groups] = ["id", "groups"].map(|name| self.names.declare(name));
+    fn agents_entry(&mut self, plan: &PerStep, stage: &Stage, name: &str, part: Part) {
+        let size = self.agents_size(plan, stage);
         self.line(&format!("@compute @workgroup_size({size})"));
-        self.open(&format!(
-            "fn {name}(@builtin(global_invocation_id) {id}: vec3u, @builtin(num_workgroups) {groups}: \
-             vec3u) {{"
-        ));
         let slot = self.own.slot.clone();
-        self.line(&format!(
-            "let {slot} = {id}.y * ({groups}.x * {size}u) + {id}.x;"
-        ));
-        self.begin_spill_at(&slot, &groups, size);
+        if SHUFFLES && self.layout.is_split() {
+            let place = self.names.declare("place");
+            self.lane_entry(name, size, &place, &slot);
+            if let Some(agents) = stage.shares_rows(&plan.rows, self.members_of_world()) {
+                self.load_rows(plan, (part, stage.flips_before), &place, (size, agents));
+            }
+        } else {
+            let [id, groups] = ["id", "groups"].map(|name| self.names.declare(name));
+            self.open(&format!(
+                "fn {name}(@builtin(global_invocation_id) {id}: vec3u, @builtin(num_workgroups) {groups}: \
+                 vec3u) {{"
+            ));
+            self.line(&format!(
+                "let {slot} = {id}.y * ({groups}.x * {size}u) + {id}.x;"
+            ));
+            self.begin_spill_at(&slot, &groups, size);
+        }
         self.open(&format!("if ({slot} >= run.agents) {{"));
         self.line("return;");
         self.close("}");
@@ -295,8 +346,12 @@ impl<'a> Writer<'a> {
         let draws = std::mem::replace(&mut self.usage.draws, [draws; 3]);
         let world_draws = std::mem::replace(&mut self.usage.world_draws, [world_draws; 3]);
         let inputs = self.usage.inputs.clone();
+        let layout = self.layout;
+        if stage.lanes == 1 {
+            self.layout = &ONE_LANE;
+        }
         (self.usage.inputs).retain(|(_, var, _), _| stage.mentions.contains(var));
-        self.open_stage(name, &stage.task);
+        self.open_stage(plan, stage, name, part);
         self.load_inputs();
         self.load_world_inputs_of(|var| stage.mentions.contains(&var));
         if part == Part::Birth {
@@ -308,7 +363,9 @@ impl<'a> Writer<'a> {
         self.names.leave();
         self.usage.draws = draws;
         self.usage.world_draws = world_draws;
+        self.own.world.has_rows = false;
         self.usage.inputs = inputs;
+        self.layout = layout;
     }
 
     /// Writes the initial values.
@@ -395,24 +452,25 @@ impl<'a> Writer<'a> {
             self.outputs();
         }
         self.blank();
+        self.open_first_lane();
         self.store_assigned(plan, stage, part);
         if reports {
             self.store_progress();
         } else if stage.loops {
             self.report_cut_loops();
         }
+        self.close_first_lane();
     }
 
     /// Writes what a part of a sample computes.
     fn part_of_sample(&mut self, stage: &Stage, sample: &'a Sample) {
-        let is_record = |var: &&VarId| {
-            let kind = self.program[**var].kind;
-            matches!(kind, VarKind::Record | VarKind::WorldRecord) && !self.private[**var]
-        };
-        let records: BTreeSet<VarId> = stage.mentions.iter().filter(is_record).copied().collect();
-        for record in records {
-            self.declare(record);
-            self.zeros(record);
+        for var in self.program.var_ids() {
+            let kind = self.program[var].kind;
+            let is_record = matches!(kind, VarKind::Record | VarKind::WorldRecord);
+            if is_record && stage.mentions.contains(&var) && !self.private[var] {
+                self.declare(var);
+                self.zeros(var);
+            }
         }
         self.statements(&sample.body);
     }
@@ -486,12 +544,10 @@ impl<'a> Writer<'a> {
         if !is_world && sample.records.is_empty() {
             return;
         }
-        let at = self.names.declare("sample");
-        self.line(&match (first, sample.every) {
-            (true, _) => format!("let {at} = 0u;"),
-            (false, 1) => format!("let {at} = u32(run.end_step);"),
-            (false, every) => format!("let {at} = u32(run.end_step) / {every}u;"),
-        });
+        let at = match first {
+            true => "0u".to_owned(),
+            false => format!("(u32(run.end_step) / {}u)", sample.every),
+        };
         let row = self.sample_row(plan.samples[part].0, is_world, &at);
         self.named_row(&row);
         self.store_world(&sample.world_records);

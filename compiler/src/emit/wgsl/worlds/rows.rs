@@ -16,7 +16,7 @@ use crate::{
 impl Writer<'_> {
     /// Names the index of the row of the world's first agent, in the copy that is current.
     pub(super) fn name_others(&mut self, plan: &PerStep, part: Part, flips: u32) {
-        if plan.rows.count == 0 {
+        if plan.rows.count == 0 || self.own.world.has_rows {
             return;
         }
         self.own.world.others = self.names.declare("others");
@@ -28,6 +28,33 @@ impl Writer<'_> {
             row(plan, &copy(plan, part, flips), &first)
         );
         self.line(&line);
+    }
+
+    /// Copies the rows of the world of a workgroup's agents to workgroup memory: `size` invocations do, of
+    /// which this is the one at a `place` among all, and the workgroup has so many `agents`.
+    pub(super) fn load_rows(
+        &mut self,
+        plan: &PerStep,
+        (part, flips): (Part, u32),
+        place: &str,
+        (size, agents): (u32, u32),
+    ) {
+        let members = self.members_of_world();
+        let words = members * plan.rows.count;
+        let [first, k] = ["first_of_world", "k"].map(|name| self.names.declare(name));
+        self.line(&format!(
+            "let {first} = min({place} / {size}u * {agents}u, run.agents - 1u) / {members}u * {members}u;"
+        ));
+        let from = row(plan, &copy(plan, part, flips), &first);
+        self.open(&format!(
+            "for (var {k} = {place} % {size}u; {k} < {words}u; {k} += {size}u) {{"
+        ));
+        let own = &self.own.world;
+        let line = format!("{}[{k}] = {}[{from} + {k}];", own.rows, own.scratch);
+        self.line(&line);
+        self.close("}");
+        self.line("workgroupBarrier();");
+        self.own.world.has_rows = true;
     }
 
     /// Stores those states of an agent that others read, where its row begins.
@@ -111,7 +138,12 @@ impl Writer<'_> {
             None => Some(first),
             Some(index) => literal_i32(program, index).map(|k| first + k as u32 * stride(ty)),
         };
-        let row = format!("{} + u32(", self.own.world.others);
+        let own = &self.own.world;
+        let (rows, start) = match own.has_rows {
+            true => (own.rows.clone(), String::new()),
+            false => (own.scratch.clone(), format!("{} + ", own.others)),
+        };
+        let row = format!("{start}u32(");
         let tail = match plan.rows.count {
             1 => ")".to_owned(),
             count => format!(") * {count}u"),
@@ -126,7 +158,7 @@ impl Writer<'_> {
         }
         let word = known.unwrap_or(first);
         let before = std::mem::take(&mut self.out);
-        self.push(&format!("{}[{row}", self.own.world.scratch));
+        self.push(&format!("{rows}[{row}"));
         self.shown(member);
         self.push(&tail);
         match word / VEC4_WORDS {
