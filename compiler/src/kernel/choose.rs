@@ -74,10 +74,10 @@ pub(crate) fn choose<'a>(artifact: &'a Artifact, target: &Target, tuning: &Tunin
     }
 }
 
-/// What a dispatch computes of worlds, and why: a part of one step where they do not fit a workgroup, or where
-/// few worlds would leave most of the device idle while each agent looks at all others. Otherwise that was
-/// slower, on an H100 12 times for one world of 1,000 whose step is a fold. And where a driver would compile a
-/// kernel of all steps longer than anybody waits.
+/// What a dispatch computes of worlds, and why. A part of one step where they do not fit a workgroup, where a
+/// few of them would leave most of the device idle while agents look at all others, and where a driver would
+/// compile a kernel of all steps longer than anybody waits. Elsewhere that was slower: on an H100 12 times,
+/// for one world of 1,000 whose step is a fold.
 fn world_dispatch(
     artifact: &Artifact,
     layout: &WorldLayout,
@@ -107,8 +107,8 @@ fn world_dispatch(
 
 /// Are worlds that fit a workgroup better spread over the device, a dispatch or more a step, since lanes then
 /// share the agents' loops over their world? By cycles of a processor for these loops alone: in one dispatch,
-/// its schedulers issue all instructions of its agents, or wait for each of one's; in several, the device does,
-/// at half the rate, since lanes load rows first and combine values last.
+/// its schedulers issue all instructions of its agents, or wait for each of one agent's; in several, those of
+/// the device do, at half the rate, since lanes load rows first and combine values last.
 fn is_spread(artifact: &Artifact, layout: &WorldLayout, target: &Target, tuning: &Tuning) -> bool {
     let (profile, members) = (target.profile(), layout.members);
     let Some(processors) = target.processors.filter(|_| target.busy.is_some()) else {

@@ -90,10 +90,10 @@ pub struct Profile {
     /// 0.07 to 0.89 of their time (a H100, 4,096 agents); from 0.73 to 0.80, 0.98, 1.11 and 2.5.
     pub clearly_by_shuffles: f64,
     /// Cycles of a processor that a dispatch takes which waits for the one before: a step of 256 bodies takes
-    /// an H200 3.1 us, and its host 2.4 to 3.4 us to record, of which it does a part before the first begins.
+    /// an H200 3.1 us, and its host 2.4 to 5 us to record, of which it does a part before the first begins.
     pub dispatch_cycles: f64,
-    /// Cycles for each instruction of a subgroup whose scheduler has no other: 128 bodies, each of which looks
-    /// at all others, take 35 cycles an iteration of 15 instructions there, as fast as twice as many.
+    /// Cycles for each instruction of a subgroup whose scheduler has no other: 128 bodies, each of which
+    /// looks at all others, take 35 cycles an iteration of some 15 instructions there.
     pub waiting: f64,
     /// Worlds that fit a workgroup are spread over the device where that should take this part of the time.
     /// 32 worlds of 512 bodies take 0.58 of it, 64 of them 1.01; estimated are 0.7 and 1.2.

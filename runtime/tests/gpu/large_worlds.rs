@@ -1,5 +1,5 @@
-//! Worlds that are spread over a device, with several dispatches a step: what is sampled, and lanes that share
-//! an agent's loops over its world.
+//! Worlds that are spread over a device, with several dispatches a step: what is sampled, and lanes that
+//! share an agent's loops over its world.
 
 use crate::worlds::{FLOATS, LEAN, PER_STEP, is_per_step, run, same, simulation, without_loops};
 use sim_runtime::{Backend, Run, Tuning};

@@ -1,10 +1,12 @@
 //! Worlds whose steps are several dispatches: an entry point for each stage, see [`crate::kernel::per_step`].
 //! States travel through storage from one to the next.
 
+mod samples;
+
 use super::rows::{copy, in_row, row, value_of};
 use crate::{
     emit::wgsl::{Writer, literal},
-    ir::{Len, Phase, Sample, Stmt, Type, VarId, VarKind},
+    ir::{Len, Phase, Stmt, Type, VarId},
     kernel::{
         lane_layout::ONE_LANE,
         lanes::{SHUFFLES, stops},
@@ -130,21 +132,6 @@ impl<'a> Writer<'a> {
         rows.max(u64::from(self.group_size()) * u64::from(bytes))
     }
 
-    /// Does any stage copy the rows of a world to workgroup memory?
-    fn shares_rows(&self, plan: &PerStep) -> bool {
-        let members = self.members_of_world();
-        let shares = |stage: &Stage| stage.shares_rows(&plan.rows, members).is_some();
-        plan.steps.iter().any(shares)
-    }
-
-    /// Invocations of a workgroup of a stage of agents.
-    fn agents_size(&self, plan: &PerStep, stage: &Stage) -> u32 {
-        match stage.shares_rows(&plan.rows, self.members_of_world()) {
-            Some(agents) => agents * stage.lanes,
-            None => self.manifest.workgroup_size.max(stage.lanes),
-        }
-    }
-
     /// The largest tree in a workgroup.
     pub(super) fn tree_width(&self) -> u32 {
         self.members_of_world().min(GROUP)
@@ -174,13 +161,6 @@ impl<'a> Writer<'a> {
         }
         self.entry_point(plan, &plan.finish, &[], Part::Finish, &mut entries);
         entries
-    }
-
-    /// Writes the stages of samples, those before the first step or those after a step.
-    fn samples_of(&mut self, plan: &'a PerStep, first: bool, entries: &mut Vec<schedule::Stage>) {
-        for (part, (_, stage)) in plan.samples.iter().enumerate() {
-            self.entry_point(plan, stage, &[], Part::Sample { part, first }, entries);
-        }
     }
 
     /// Writes the entry point of a stage, whose blocks are of these phases.
@@ -462,19 +442,6 @@ impl<'a> Writer<'a> {
         self.close_first_lane();
     }
 
-    /// Writes what a part of a sample computes.
-    fn part_of_sample(&mut self, stage: &Stage, sample: &'a Sample) {
-        for var in self.program.var_ids() {
-            let kind = self.program[var].kind;
-            let is_record = matches!(kind, VarKind::Record | VarKind::WorldRecord);
-            if is_record && stage.mentions.contains(&var) && !self.private[var] {
-                self.declare(var);
-                self.zeros(var);
-            }
-        }
-        self.statements(&sample.body);
-    }
-
     /// Marks agents of which a loop ended early.
     fn report_cut_loops(&mut self) {
         let line = format!("if ({}) {{", self.own.is_agent);
@@ -534,25 +501,6 @@ impl<'a> Writer<'a> {
         }
         if let Part::Sample { part, first } = part {
             self.store_sample(plan, part, first);
-        }
-    }
-
-    /// Stores the records that a part of a sample assigns.
-    fn store_sample(&mut self, plan: &PerStep, part: usize, first: bool) {
-        let sample = &self.program.samples[part];
-        let is_world = !sample.world_records.is_empty();
-        if !is_world && sample.records.is_empty() {
-            return;
-        }
-        let at = match first {
-            true => "0u".to_owned(),
-            false => format!("(u32(run.end_step) / {}u)", sample.every),
-        };
-        let row = self.sample_row(plan.samples[part].0, is_world, &at);
-        self.named_row(&row);
-        self.store_world(&sample.world_records);
-        for &record in &sample.records {
-            self.store_variable(record);
         }
     }
 

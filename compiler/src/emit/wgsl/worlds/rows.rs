@@ -6,7 +6,7 @@ use crate::{
     emit::wgsl::{Writer, literal, operator::Level, spill::Index},
     ir::{ExprId, Len, Type, VarId},
     kernel::{
-        per_step::{PerStep, stride},
+        per_step::{PerStep, Stage, stride},
         worlds::elements,
     },
     passes::rewrite::literal_i32,
@@ -28,6 +28,21 @@ impl Writer<'_> {
             row(plan, &copy(plan, part, flips), &first)
         );
         self.line(&line);
+    }
+
+    /// Does any stage copy the rows of a world to workgroup memory?
+    pub(super) fn shares_rows(&self, plan: &PerStep) -> bool {
+        let members = self.members_of_world();
+        let shares = |stage: &Stage| stage.shares_rows(&plan.rows, members).is_some();
+        plan.steps.iter().any(shares)
+    }
+
+    /// Invocations of a workgroup of a stage of agents.
+    pub(super) fn agents_size(&self, plan: &PerStep, stage: &Stage) -> u32 {
+        match stage.shares_rows(&plan.rows, self.members_of_world()) {
+            Some(agents) => agents * stage.lanes,
+            None => self.manifest.workgroup_size.max(stage.lanes),
+        }
     }
 
     /// Copies the rows of the world of a workgroup's agents to workgroup memory: `size` invocations do, of
