@@ -4,7 +4,9 @@ use super::{
     lanes::{self, Estimate, Held, Laid},
     per_step,
     profile::Profile,
-    schedule::{Decision, MOST_LANES, Occupancy, Schedule, Target, Tuning, WorldDispatch},
+    schedule::{
+        ARRAY_BYTES, Decision, MOST_LANES, Occupancy, Schedule, Target, Tuning, WorldDispatch,
+    },
     step_table::Budget,
     tailor::Choice,
     worlds::WorldLayout,
@@ -118,7 +120,8 @@ fn is_spread(artifact: &Artifact, layout: &WorldLayout, target: &Target, tuning:
     if !lanes::SHUFFLES || asked || target.points || target.subgroup < 2 {
         return false;
     }
-    let work = lanes::instructions_over_world(&artifact.lowered, members);
+    let array_bytes = tuning.array_bytes.unwrap_or(ARRAY_BYTES);
+    let work = lanes::instructions_over_world(artifact, members, array_bytes);
     if work == 0.0 || per_step::obstacle(&artifact.program, members).is_some() {
         return false;
     }
@@ -127,10 +130,10 @@ fn is_spread(artifact: &Artifact, layout: &WorldLayout, target: &Target, tuning:
         .div_ceil(processors)
         .saturating_mul(layout.size());
     let scheduled = f64::from(profile.scheduled);
-    let fused = work * (f64::from(own) / scheduled).max(profile.waiting);
+    let fused = work * (f64::from(own) / scheduled).max(profile.latency_cycles);
     let all = f64::from(target.agents) / (scheduled * f64::from(processors));
     let (stages, plan) = per_step::split(&artifact.program);
-    let dispatches = plan.in_a_step(&stages);
+    let dispatches = plan.dispatches_per_step(&stages);
     profile.dispatch_cycles * dispatches + 2.0 * work * all < profile.clearly_spread * fused
 }
 

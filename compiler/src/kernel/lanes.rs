@@ -119,9 +119,9 @@ struct SplitLoop {
 enum Sharing {
     /// A part of the loop, one after the other.
     Parts,
-    /// So many in turn with the other lanes.
+    /// So many in turn with the other lanes (block-cyclic).
     Turns(u32),
-    /// One in turn with the other lanes. A lane loads for several of them before it uses any.
+    /// One in turn with the other lanes (cyclic). A lane loads for several of them before it uses any.
     Strided,
 }
 

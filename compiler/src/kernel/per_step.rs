@@ -132,7 +132,7 @@ pub(crate) struct Rows {
 
 impl PerStep {
     /// Dispatches of a step, on average.
-    pub(crate) fn in_a_step(&self, program: &Program) -> f64 {
+    pub(crate) fn dispatches_per_step(&self, program: &Program) -> f64 {
         let samples = program
             .samples
             .iter()
@@ -479,7 +479,9 @@ impl Stage {
         }
         let bytes = rows_bytes(rows, members);
         let fits = bytes > 0 && bytes <= SHARED_BYTES.into() && !rows.has_arrays;
-        let agents = SHARING.min(1 << members.trailing_zeros());
+        // Every device has workgroups of GROUP invocations, and each is of one world.
+        let most = SHARING.min(GROUP / self.lanes);
+        let agents = most.min(1 << members.trailing_zeros());
         (self.lanes > 1 && self.reads_others && fits && agents > 1).then_some(agents)
     }
 

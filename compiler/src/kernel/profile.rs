@@ -94,7 +94,7 @@ pub struct Profile {
     pub dispatch_cycles: f64,
     /// Cycles for each instruction of a subgroup whose scheduler has no other: 128 bodies, each of which
     /// looks at all others, take 35 cycles an iteration of some 15 instructions there.
-    pub waiting: f64,
+    pub latency_cycles: f64,
     /// Worlds that fit a workgroup are spread over the device where that should take this part of the time.
     /// 32 worlds of 512 bodies take 0.58 of it, 64 of them 1.01; estimated are 0.7 and 1.2.
     pub clearly_spread: f64,
@@ -171,7 +171,7 @@ pub const LARGE_GPU: Profile = Profile {
     clearly: 0.93,
     clearly_by_shuffles: 0.6,
     dispatch_cycles: 7_000.0,
-    waiting: 2.2,
+    latency_cycles: 2.2,
     clearly_spread: 0.8,
     special_ratio: 8,
     interleaved_pairs: 8,

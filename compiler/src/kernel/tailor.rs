@@ -84,9 +84,9 @@ impl<'a> Choice<'a> {
             "agents of a world wait for one another in every step",
         );
         let is_fused = world_dispatch == WorldDispatch::Fused;
-        if SHUFFLES && !is_fused && limits::place(program, schedule.array_bytes).is_in_memory() {
+        if SHUFFLES && !is_fused {
             let (lanes, why) = lanes(members);
-            laid = Laid::over_world(artifact, members, lanes.min(schedule.subgroup));
+            laid = Laid::over_world(artifact, members, schedule.array_bytes, lanes);
             let lanes = laid.layout.lanes;
             if lanes > 1 {
                 let what = format!("{lanes} lanes per agent share its loops over the world");

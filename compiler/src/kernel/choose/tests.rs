@@ -540,6 +540,12 @@ fn few_worlds_whose_agents_look_at_all_others_are_spread() {
         ..Tuning::AUTO
     };
     assert_eq!(chosen(looks, 1, &one_lane), fused);
+    // Arrays in storage would be there once for each lane.
+    let large = looks.replace(
+        "step {",
+        "state w: [f32; 9000] = [0.0; 9000]\nstep { w[agent] = x\n",
+    );
+    assert_eq!(chosen(&large, 1, &Tuning::AUTO).1, 1);
 }
 
 #[test]

@@ -17,6 +17,7 @@ use crate::{
         BinaryOp, Block, Expr, ExprId, Launch, Owner, Program, Stmt, Type, VarId, VarKind,
         any_statement, each_statement, verify::debug_verify,
     },
+    kernel::limits,
     passes::{self, names::fresh, rewrite::Cloner},
 };
 use std::{borrow::Cow, collections::HashSet};
@@ -27,13 +28,19 @@ const OVERLAPPED: u32 = 8;
 
 impl<'a> Laid<'a> {
     /// The optimised program whose agents have this many lanes, which share the loops over all `members` of
-    /// their world; one lane where no loop can be shared.
-    pub(crate) fn over_world(artifact: &'a Artifact, members: u32, lanes: u32) -> Laid<'a> {
+    /// their world; one lane where no loop can be shared, or arrays beyond these bytes are in storage, where
+    /// each has its own copy.
+    pub(crate) fn over_world(
+        artifact: &'a Artifact,
+        members: u32,
+        array_bytes: u32,
+        lanes: u32,
+    ) -> Laid<'a> {
         let whole = Laid {
             program: Cow::Borrowed(&artifact.program),
             layout: LaneLayout::default(),
         };
-        if !SHUFFLES || lanes < 2 {
+        if !SHUFFLES || lanes < 2 || !is_in_memory(&artifact.program, array_bytes) {
             return whole;
         }
         let mut program = artifact.lowered.clone();
@@ -62,9 +69,13 @@ impl<'a> Laid<'a> {
     }
 }
 
-/// The instructions that the loops which lanes can share take of an agent's step.
-pub(crate) fn instructions_over_world(lowered: &Program, members: u32) -> f64 {
-    let mut program = lowered.clone();
+/// The instructions that the loops which lanes can share take of an agent's step; 0 where
+/// [`Laid::over_world`] shares none.
+pub(crate) fn instructions_over_world(artifact: &Artifact, members: u32, array_bytes: u32) -> f64 {
+    if !is_in_memory(&artifact.program, array_bytes) {
+        return 0.0;
+    }
+    let mut program = artifact.lowered.clone();
     prepare(&mut program);
     let survey = Survey::of(&program, Some(members));
     let of_loop = |at: usize| {
@@ -72,6 +83,10 @@ pub(crate) fn instructions_over_world(lowered: &Program, members: u32) -> f64 {
         known.runs * known.nodes * f64::from(known.iterations)
     };
     loops(&program, &survey).into_iter().map(of_loop).sum()
+}
+
+fn is_in_memory(program: &Program, array_bytes: u32) -> bool {
+    limits::place(program, array_bytes).is_in_memory()
 }
 
 /// The loops that lanes can share, none inside another one: they accumulate, and set no elements of arrays

@@ -35,7 +35,7 @@ impl Levels {
             let level = self.of_statement(program, stmt, around);
             for &(node, own) in &self.folds[before..] {
                 if of == Some(own)
-                    && let Some(fold) = found(&self.elements, node)
+                    && let Some(fold) = fold_of(&self.elements, node)
                     && let Expr::AcrossWorld { value, .. } = program[node]
                 {
                     let var = fold.element;
@@ -156,7 +156,7 @@ impl Levels {
 }
 
 /// The fold of a node, of those in the order of their nodes.
-fn found(folds: &[(ExprId, Fold)], node: ExprId) -> Option<&Fold> {
+fn fold_of(folds: &[(ExprId, Fold)], node: ExprId) -> Option<&Fold> {
     let at = folds.binary_search_by_key(&node.0, |(node, _)| node.0);
     at.ok().map(|at| &folds[at].1)
 }
@@ -181,7 +181,7 @@ pub(super) fn need(
         }
         let mut pending = stmt.roots().to_vec();
         while let Some(id) = pending.pop() {
-            if found(folds, id).is_some() {
+            if fold_of(folds, id).is_some() {
                 continue;
             }
             more |= (program[id].variable()).is_some_and(|var| needed.insert(var));

@@ -45,7 +45,7 @@ pub enum When {
     Birth,
     /// In each step; a range has one.
     Step,
-    /// After each step whose number and 1 are a multiple of `every`.
+    /// After each step `t` where `t + 1` is a multiple of `every`.
     Sample {
         /// Steps from one to the next.
         every: u32,
