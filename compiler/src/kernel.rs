@@ -26,6 +26,7 @@
 
 pub(crate) mod analysis;
 pub(crate) mod choose;
+pub(crate) mod coarsening;
 pub(crate) mod fences;
 pub(crate) mod lane_layout;
 pub(crate) mod lanes;

@@ -353,7 +353,7 @@ structs! {
     Chosen { schedule, kernel }
     Schedule {
         class, lanes, subgroup, unroll_steps, step_table, keeps_order, has_infinities, occupancy, reserve,
-        relax, array_bytes, members, worlds, world_dispatch, points,
+        relax, array_bytes, members, worlds, world_dispatch, agents_per_invocation, points,
     }
     Kernel {
         wgsl, stages, scratch, schedule, obstacle, lanes, workgroup_size, workgroup_agents, workgroup_bytes,

@@ -76,6 +76,14 @@ pub const IN_STORAGE: Tuning = Tuning {
     ..Tuning::AUTO
 };
 
+/// Invocations run several agents, as far as models allow it, of chunks that they do not divide.
+pub const COARSE: Tuning = Tuning {
+    agents_per_invocation: Some(4),
+    steps_per_dispatch: Some(29),
+    max_agents_per_chunk: Some(41),
+    ..Tuning::AUTO
+};
+
 impl Way {
     /// A model, compiled, ready for its launch values.
     ///
@@ -136,6 +144,7 @@ pub fn ways() -> Vec<Way> {
             on_gpu(false, IN_STORAGE),
             on_gpu(true, Tuning::default()),
             on_gpu(true, ELABORATE),
+            on_gpu(true, COARSE),
         ]);
     }
     ways

@@ -10,6 +10,7 @@
 
 mod bindings;
 mod builtin;
+mod coarsening;
 mod columns;
 mod depth;
 mod exchange;
@@ -54,6 +55,7 @@ use crate::{
     options::{Math, Options},
     random::Generator,
 };
+use coarsening::Coarse;
 use names::Names;
 pub use origin::Origin;
 pub(crate) use origin::origins;
@@ -130,6 +132,8 @@ struct Writer<'a> {
     lets: HashMap<VarId, ExprId>,
     floats: Buffers<bool>,
     own: Own,
+    /// The agents of an invocation.
+    coarse: Coarse,
     /// Subtrees of the current statement that were too deep and have become `let`s.
     hoisted: HashMap<ExprId, String>,
     supports: BTreeSet<Support>,
@@ -239,6 +243,7 @@ impl<'a> Writer<'a> {
                     && recorded.all(|var| program[*var].ty.is_float()),
             },
             own: Own::default(),
+            coarse: Coarse::default(),
             hoisted: HashMap::new(),
             supports: BTreeSet::new(),
             helpers: BTreeSet::new(),
@@ -292,7 +297,8 @@ impl<'a> Writer<'a> {
             Some(world) => (world.size(), world.agents(), world.bytes()),
             None => {
                 let size = self.workgroup_size();
-                (size, size / self.layout.lanes, 0)
+                let agents = size / self.layout.lanes * self.per_invocation();
+                (size, agents, 0)
             }
         }
     }

@@ -60,13 +60,13 @@ impl Program {
     }
 
     /// The blocks that an agent runs: not functions, nor the defaults of inputs.
-    pub fn agent_blocks(&self) -> impl Iterator<Item = &Block> + Clone {
-        let phases = self.phases.iter().chain(&self.ends);
-        [&self.init, &self.prologue]
-            .into_iter()
-            .chain(phases.map(|phase| &phase.body))
-            .chain(self.samples.iter().map(|sample| &sample.body))
-            .chain([&self.finish])
+    pub fn agent_blocks(&self) -> std::vec::IntoIter<&Block> {
+        let mut blocks = vec![&self.init, &self.prologue];
+        blocks.extend(self.phases.iter().map(|phase| &phase.body));
+        blocks.extend(self.ends.iter().map(|phase| &phase.body));
+        blocks.extend(self.samples.iter().map(|sample| &sample.body));
+        blocks.push(&self.finish);
+        blocks.into_iter()
     }
 
     /// What a section is called in complaints and printed programs.

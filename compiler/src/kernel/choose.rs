@@ -1,6 +1,7 @@
 //! The heuristics: which schedule a run gets, and why.
 
 use super::{
+    coarsening,
     lanes::{self, Estimate, Held, Laid},
     per_step,
     profile::Profile,
@@ -25,6 +26,18 @@ pub(crate) fn choose<'a>(artifact: &'a Artifact, target: &Target, tuning: &Tunin
         },
         ..*target
     };
+    let mut choice = split(artifact, target, tuning, shares);
+    if coarsening::ENABLED {
+        let (program, world) = (&choice.laid.program, choice.world.as_ref());
+        let (agents, why) = coarsening::wanted(program, world, target, tuning);
+        choice.schedule.agents_per_invocation = agents;
+        choice.coarse = why;
+    }
+    choice
+}
+
+/// The choice for invocations that run no more than one agent. Runs may be such that one `shares` a dispatch.
+fn split<'a>(artifact: &'a Artifact, target: &Target, tuning: &Tuning, shares: bool) -> Choice<'a> {
     if artifact.program.knows_worlds() {
         let (schedule, asked) = (Schedule::of(target, tuning), tuning.worlds_per_workgroup);
         let dispatch = |layout: &WorldLayout| world_dispatch(artifact, layout, target, tuning);
@@ -72,6 +85,7 @@ pub(crate) fn choose<'a>(artifact: &'a Artifact, target: &Target, tuning: &Tunin
             ..Schedule::of(target, tuning)
         },
         table: table.ok(),
+        coarse: String::new(),
         decisions: decisions.into_iter().flatten().collect(),
     }
 }
@@ -90,8 +104,7 @@ fn world_dispatch(
         return (asked, ASKED_FOR.to_owned());
     }
     let members = layout.members;
-    let (invocations, bytes) = target.workgroup;
-    if layout.size() > invocations || layout.bytes() > bytes.into() {
+    if coarsening::needed(&artifact.program, layout, target, tuning).is_none() {
         let why = format!("a world of {members} agents does not fit a workgroup");
         return (WorldDispatch::PerStep, why);
     }

@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// Bytes of function-scope variables that WGSL guarantees: 8,192, less those that the kernel itself declares.
-const FUNCTION_BYTES: u32 = 8_192 - 256;
+pub(super) const FUNCTION_BYTES: u32 = 8_192 - 256;
 
 /// Bytes of private module-scope variables that WGSL guarantees.
 const PRIVATE_BYTES: u32 = 8_192;

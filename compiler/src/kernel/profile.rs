@@ -98,6 +98,27 @@ pub struct Profile {
     /// Worlds that fit a workgroup are spread over the device where that should take this part of the time.
     /// 32 worlds of 512 bodies take 0.58 of it, 64 of them 1.01; estimated are 0.7 and 1.2.
     pub clearly_spread: f64,
+    /// Invocations run several agents where they still are at least so many percent of those that keep the
+    /// device busy. With 623 % `lang-examples/sir_worlds.sim` took 0.72 of its time; with 326 % the layers
+    /// took 1.01 of theirs, with 163 % 1.21, and `lang-examples/ising.sim` with 82 % 1.17.
+    pub coarse_percent: u64,
+    /// The same where agents have arrays in memory, from and up to: more invocations have no room for them in
+    /// the caches of processors. With 82 % `benchmarks/large/shared.sim` took 0.72 of its time, with 1,307 %
+    /// 1.20.
+    pub coarse_in_memory: (u64, u64),
+    /// And where this part of a step's instructions is loads that agents have in common: 0.50 in
+    /// `benchmarks/large/shared.sim`, which took 0.72 of its time with two agents, and 0.58 in
+    /// `benchmarks/worlds/layers.sim`, 0.26 with four; with 0.13, bodies took 1.01 of theirs.
+    pub shared_loads: f64,
+    /// Or where a step has fewer instructions than this for each time that values of a world are combined:
+    /// 136 in `benchmarks/worlds/sir.sim`, which took 0.83 of its time with four agents, 0.87 with two.
+    pub coarse_fold: f64,
+    /// Words that an agent holds, at most, where an invocation runs four; as many times four where it runs
+    /// two.
+    pub coarse_words: u32,
+    /// Instructions of a dispatch for each of these words, at least: with 59, `layers.sim` took 2.2 times its
+    /// time, with 472 a quarter.
+    pub coarse_work: f64,
     /// Instructions that other subgroups issue in the time of one special function.
     pub special_ratio: u64,
     /// Independent chains that are interleaved where pairs of divisions follow them: an H200 was slower with
@@ -173,6 +194,12 @@ pub const LARGE_GPU: Profile = Profile {
     dispatch_cycles: 7_000.0,
     latency_cycles: 2.2,
     clearly_spread: 0.8,
+    coarse_percent: 400,
+    coarse_in_memory: (75, 100),
+    shared_loads: 0.4,
+    coarse_fold: 200.0,
+    coarse_words: 40,
+    coarse_work: 200.0,
     special_ratio: 8,
     interleaved_pairs: 8,
     interleaved: 4,

@@ -55,6 +55,8 @@ pub struct Schedule {
     pub worlds: u32,
     /// What a dispatch computes of worlds.
     pub world_dispatch: WorldDispatch,
+    /// Agents of an invocation, a power of two: see [`crate::kernel::coarsening`].
+    pub agents_per_invocation: u32,
     /// A dispatch computes several runs, which differ by their params, seeds and inputs: see
     /// [`Kernel::points`].
     pub points: bool,
@@ -96,6 +98,7 @@ impl Default for Schedule {
             members: 0,
             worlds: 0,
             world_dispatch: WorldDispatch::default(),
+            agents_per_invocation: 1,
             points: false,
         }
     }
@@ -123,6 +126,9 @@ pub(crate) const ARRAY_BYTES: u32 = 16_384;
 
 /// Most lanes of an agent: all of a workgroup. WebGPU guarantees at least 256 invocations there.
 pub const MOST_LANES: u32 = 128;
+
+/// Most agents of an invocation.
+pub const MOST_PER_INVOCATION: u32 = 4;
 
 /// Most worlds of a workgroup: every device has this many invocations.
 pub(crate) const MOST_WORLDS: u32 = 256;
@@ -253,8 +259,15 @@ knobs! {
     array_bytes: u32 {
         name: "array-bytes", scope: Kernel, values: Values::Numbers(0, ARRAY_BYTES), tried: &["0"],
     }
+    /// Agents that an invocation runs, rounded down to a power of two, as far as the model allows: what they
+    /// have in common is loaded once for all of them, and each needs registers of its own.
+    agents_per_invocation: u32 {
+        name: "agents-per-invocation", scope: Kernel,
+        values: Values::Numbers(1, MOST_PER_INVOCATION), tried: &["1", "2", "4"],
+    }
     /// Worlds that a workgroup runs, as far as they fit. The other knobs of a kernel's text have no effect on
-    /// models whose agents know of worlds, except for lanes where a step is several dispatches.
+    /// models whose agents know of worlds, but for lanes where a step is several dispatches, and for agents
+    /// per invocation where it is one.
     worlds_per_workgroup: u32 {
         name: "worlds-per-workgroup", scope: Kernel, values: Values::Numbers(1, MOST_WORLDS),
         tried: &["1", "2", "4", "8", "16", "32", "64"],

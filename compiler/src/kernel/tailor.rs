@@ -1,6 +1,7 @@
 //! A program under a schedule: everything that a kernel's text is written from.
 
 use super::{
+    coarsening::{self, ENABLED},
     fences,
     lane_layout::{LaneLayout, ONE_LANE},
     lanes::{Laid, SHUFFLES, stops},
@@ -27,6 +28,8 @@ pub(crate) struct Choice<'a> {
     pub(crate) schedule: Schedule,
     /// What a step table may take, if there is to be one.
     pub(crate) table: Option<Budget>,
+    /// Why an invocation is to run several agents, if it is.
+    pub(crate) coarse: String,
     /// What was decided, and why.
     pub(crate) decisions: Vec<Decision>,
 }
@@ -52,6 +55,7 @@ impl<'a> Choice<'a> {
             laid: Laid::new(artifact, schedule.lanes, schedule.subgroup),
             schedule: *schedule,
             table: schedule.step_table.then_some(Budget::UNLIMITED),
+            coarse: String::new(),
             decisions: Vec::new(),
         }
     }
@@ -117,6 +121,7 @@ impl<'a> Choice<'a> {
             world: Some(layout),
             obstacle,
             table: None,
+            coarse: String::new(),
             decisions,
         }
     }
@@ -144,6 +149,7 @@ impl<'a> Choice<'a> {
             world: Some(WorldLayout::of_units(program, members, schedule.subgroup)),
             obstacle: None,
             table: None,
+            coarse: String::new(),
             decisions: vec![simple],
         }
     }
@@ -219,6 +225,9 @@ pub(crate) fn tailor<'a>(artifact: &Artifact, choice: Choice<'a>) -> Tailored<'a
             program = Cow::Owned(stages);
             per_step
         });
+    let mut world = choice.world;
+    let coarse = coarsened(&mut program, &layout, &mut world, &mut schedule);
+    decisions.extend(coarse.map(|(what, why)| Decision::new(what, why.unwrap_or(&choice.coarse))));
     let manifest = &artifact.manifest;
     // What fills a step table has no other buffers.
     let is_in_memory = limits::place(&program, schedule.array_bytes).is_in_memory();
@@ -235,7 +244,7 @@ pub(crate) fn tailor<'a>(artifact: &Artifact, choice: Choice<'a>) -> Tailored<'a
         }
     };
     let statements = table.as_ref().map_or(0, |table| table.shared);
-    let rows = choice.world.as_ref().and_then(|world| world.rows(&program));
+    let rows = world.as_ref().and_then(|world| world.rows(&program));
     // A stage has no loop over steps that an agent would stay in once it has stopped.
     let in_loop = if per_step.is_some() {
         &ONE_LANE
@@ -256,13 +265,37 @@ pub(crate) fn tailor<'a>(artifact: &Artifact, choice: Choice<'a>) -> Tailored<'a
     Tailored {
         program,
         layout,
-        world: choice.world,
+        world,
         obstacle: choice.obstacle,
         per_step,
         schedule,
         table,
         time_loop,
         decisions,
+    }
+}
+
+/// Prepares a program for several agents per invocation, if a schedule asks for that, as far as it is
+/// possible. Says so, and what stands against it.
+fn coarsened(
+    program: &mut Cow<'_, Program>,
+    layout: &LaneLayout,
+    world: &mut Option<WorldLayout>,
+    schedule: &mut Schedule,
+) -> Option<(String, Option<&'static str>)> {
+    let asked = std::mem::replace(&mut schedule.agents_per_invocation, 1);
+    let is_fused = world.is_none() || schedule.world_dispatch == WorldDispatch::Fused;
+    if !ENABLED || asked == 1 || !is_fused {
+        return None;
+    }
+    match coarsening::fitting(program, layout, world.as_ref(), schedule, asked) {
+        Ok(agents) => {
+            coarsening::named_folds(program.to_mut());
+            schedule.agents_per_invocation = agents;
+            *world = (world.take()).map(|world| world.coarse(agents, schedule.subgroup));
+            Some((format!("{agents} agents per invocation"), None))
+        }
+        Err(why) => Some(("one agent per invocation".to_owned(), Some(why))),
     }
 }
 

@@ -33,6 +33,8 @@ pub(crate) struct WorldLayout {
     pub(crate) members: u32,
     /// Worlds of a workgroup.
     pub(crate) worlds: u32,
+    /// Agents of an invocation: neighbours of one world.
+    pub(crate) per_invocation: u32,
     /// Lanes of a subgroup that combine values by shuffles; 1 if all is combined in workgroup memory.
     pub(crate) shuffled: u32,
     /// Where units of agents stand for worlds and few values are observed: the samples that are kept in
@@ -55,8 +57,10 @@ pub(crate) struct Exchange {
     pub(crate) folds: u32,
     /// Are values combined under a condition or in a loop?
     pub(crate) in_branches: bool,
-    /// Bytes of workgroup memory that an invocation needs.
-    bytes: u32,
+    /// Bytes of workgroup memory for what is published of an agent.
+    published_bytes: u32,
+    /// And for what is combined of an invocation.
+    combined_bytes: u32,
 }
 
 impl WorldLayout {
@@ -71,7 +75,7 @@ impl WorldLayout {
         let exchange = Exchange::of(program);
         let fitting = |worlds: u32| {
             let size = size(members, worlds);
-            u64::from(size) * u64::from(exchange.bytes) <= SHARED_BYTES.into()
+            u64::from(size) * exchange.bytes(1) <= SHARED_BYTES.into()
         };
         let most = |agents: u32| (agents / members.max(1)).max(1);
         let fewer = |from: u32| {
@@ -101,6 +105,7 @@ impl WorldLayout {
         let layout = WorldLayout {
             members,
             worlds,
+            per_invocation: 1,
             shuffled: shuffled(members, worlds, subgroup),
             kept: None,
             exchange,
@@ -118,6 +123,7 @@ impl WorldLayout {
         WorldLayout {
             members,
             worlds: 1,
+            per_invocation: 1,
             shuffled: shuffled(members, 1, subgroup),
             kept,
             exchange: match kept {
@@ -136,7 +142,7 @@ impl WorldLayout {
     /// Words of a row of kept samples: a few more than agents, so that neighbouring rows are in different
     /// banks of the memory; as many as vector loads take, so that drivers can use these.
     pub(crate) fn kept_stride(&self) -> u32 {
-        self.members + 4
+        self.leaves() + 4
     }
 
     /// Agents of a workgroup.
@@ -146,7 +152,31 @@ impl WorldLayout {
 
     /// Invocations of a workgroup; those after its agents do what the first agents of its last world do.
     pub(crate) fn size(&self) -> u32 {
-        size(self.members, self.worlds)
+        size(self.leaves(), self.worlds)
+    }
+
+    /// Invocations of a world: the leaves of a tree that combines what each of them has.
+    pub(crate) fn leaves(&self) -> u32 {
+        self.members / self.per_invocation
+    }
+
+    /// Places of a workgroup's memory for the states of its agents.
+    pub(crate) fn slots(&self) -> u32 {
+        self.size().saturating_mul(self.per_invocation)
+    }
+
+    /// Can an invocation run so many agents? The workgroup has one world then, whose agents they divide.
+    pub(crate) fn can_be_coarse(&self, agents: u32) -> bool {
+        self.worlds == 1 && self.members.is_multiple_of(agents)
+    }
+
+    /// The layout with so many agents per invocation, where subgroups have at least so many lanes.
+    pub(crate) fn coarse(self, per_invocation: u32, subgroup: u32) -> WorldLayout {
+        WorldLayout {
+            per_invocation,
+            shuffled: shuffled(self.members / per_invocation, self.worlds, subgroup),
+            ..self
+        }
     }
 
     /// Bytes of workgroup memory.
@@ -154,7 +184,7 @@ impl WorldLayout {
         let kept = self.kept.map_or(0, |_| {
             u64::from(KEPT_WORDS * self.kept_stride()) * WORD_BYTES
         });
-        u64::from(self.size()) * u64::from(self.exchange.bytes) + kept
+        u64::from(self.size()) * self.exchange.bytes(self.per_invocation) + kept
     }
 }
 
@@ -205,9 +235,14 @@ impl Exchange {
             let elements = elements(program, var);
             elements.saturating_mul(in_memory(program[var].ty).bytes())
         });
-        let types = exchange.types().into_iter().map(Type::bytes);
-        exchange.bytes = published.chain(types).fold(0, u32::saturating_add);
+        exchange.published_bytes = published.fold(0, u32::saturating_add);
+        exchange.combined_bytes = exchange.types().into_iter().map(Type::bytes).sum();
         exchange
+    }
+
+    /// Bytes of workgroup memory that an invocation with so many agents needs.
+    fn bytes(&self, agents: u32) -> u64 {
+        u64::from(self.published_bytes) * u64::from(agents) + u64::from(self.combined_bytes)
     }
 
     /// The types of combined values in workgroup memory.

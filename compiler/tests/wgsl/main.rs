@@ -2,6 +2,7 @@
 
 #[path = "../../src/passes/tests/build.rs"]
 mod build;
+mod coarsening;
 mod constants;
 mod forms;
 mod lanes;

@@ -35,7 +35,7 @@ fn per_step(source: &str, members: u32) -> Option<String> {
 }
 
 /// A model whose world runs these statements in each step, and its agents those.
-fn model(world: &str, agents: &str) -> String {
+pub(crate) fn model(world: &str, agents: &str) -> String {
     format!(
         "steps 9\nworld state total = 0\nworld state sums: [i32; 4] = [0, 0, 0, 0]\nstate x = member\n\
          state on = true\nstep {{ {agents} }}\nworld step t {{ {world} }}\nstep {{ x += world[x].x }}\n\
@@ -44,7 +44,7 @@ fn model(world: &str, agents: &str) -> String {
 }
 
 /// Each way in which a fold of the world can stand under a condition or in a loop.
-const DIVERGENT: [&str; 13] = [
+pub(crate) const DIVERGENT: [&str; 13] = [
     "if total > 3 { total += sum(for a in world: a.x) }",
     "if total > 3 { total += 1 } else { total += sum(for a in world: a.x) }",
     "if total > 3 { total += 1 } else if any(for a in world: a.on) { total = 2 } else { total = 3 }",

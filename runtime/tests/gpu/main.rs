@@ -4,6 +4,7 @@
 
 mod batch;
 mod breeding;
+mod coarsening;
 mod devices;
 mod large_arrays;
 mod large_worlds;

@@ -42,6 +42,7 @@ const LAYERS: [(&str, &[&str]); 6] = [
             "kernel::analysis",
             "kernel::lanes",
             "kernel::per_step",
+            "kernel::coarsening",
             "kernel::relax",
             "kernel::order",
             "kernel::rewrites",

@@ -92,7 +92,7 @@ fn random_worlds_agree() {
 }
 
 /// Schedules of worlds that the rules do not choose by themselves.
-const WORLD_TUNINGS: [Tuning; 3] = [
+const WORLD_TUNINGS: [Tuning; 4] = [
     Tuning {
         world_dispatch: Some(WorldDispatch::Fused),
         worlds_per_workgroup: Some(3),
@@ -109,6 +109,12 @@ const WORLD_TUNINGS: [Tuning; 3] = [
     Tuning {
         world_dispatch: Some(WorldDispatch::PerStep),
         lanes: Some(4),
+        ..Tuning::AUTO
+    },
+    Tuning {
+        world_dispatch: Some(WorldDispatch::Fused),
+        worlds_per_workgroup: Some(1),
+        agents_per_invocation: Some(2),
         ..Tuning::AUTO
     },
 ];

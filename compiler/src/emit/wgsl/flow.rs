@@ -168,6 +168,7 @@ impl Writer<'_> {
         });
         self.names.enter();
         self.declare(index);
+        self.share_name(index);
         if self.is_natural(start) {
             self.natural.insert(index);
         }

@@ -59,10 +59,14 @@ impl Writer<'_> {
             self.push("\n");
             self.indent += 1;
             self.begin_point(&id);
+            let number = format!("{id}.y * ({groups}.x * {size}u) + {id}.x");
+            if self.is_coarse() {
+                self.coarse_places(&number);
+                self.set_constants();
+                return self.agent();
+            }
             let place = self.own.place.clone();
-            self.line(&format!(
-                "let {place} = {id}.y * ({groups}.x * {size}u) + {id}.x;"
-            ));
+            self.line(&format!("let {place} = {number};"));
             self.begin_spill_at(&place, &groups, size);
         }
         let head = format!("if ({} >= {}.agents) {{", self.own.place, self.own.launch);
@@ -76,6 +80,10 @@ impl Writer<'_> {
 
     /// The agent's own number and stream of random words, where they are used.
     pub(super) fn agent(&mut self) {
+        self.each_agent(|writer| writer.own_agent());
+    }
+
+    fn own_agent(&mut self) {
         let number = format!("{}.first_agent + {}", self.own.launch, self.own.place);
         let mut key_of = number.clone();
         if self.usage.agent[0] {
@@ -130,9 +138,13 @@ impl Writer<'_> {
         self.own.step = step;
         self.own.steps_run = steps_run;
         self.own.stopped = stopped;
+        if self.is_coarse() && self.world.is_none() {
+            self.own.is_agent = self.names.declare("is_agent");
+        }
+        self.name_further_agents();
     }
 
-    fn name_inputs(&mut self) {
+    pub(super) fn name_inputs(&mut self) {
         let program = self.program;
         let named: Vec<_> = self
             .usage
@@ -161,6 +173,11 @@ impl Writer<'_> {
         if self.usage.inputs.is_empty() && !program.inputs.iter().any(dynamic) {
             return;
         }
+        self.each_agent(|writer| writer.load_inputs_of_agent());
+    }
+
+    fn load_inputs_of_agent(&mut self) {
+        let program = self.program;
         self.blank();
         let rows = self.manifest.input_words / VEC4_WORDS;
         let row = self.first_input_row(&self.own.slot, rows);
@@ -193,14 +210,16 @@ impl Writer<'_> {
     fn birth(&mut self) {
         let program = self.program;
         self.blank();
-        for &state in program.states.iter().chain(&program.world_states) {
-            if !self.private[state] {
-                self.zeros(state);
+        self.each_agent(|writer| {
+            for &state in program.states.iter().chain(&program.world_states) {
+                if !writer.private[state] {
+                    writer.zeros(state);
+                }
             }
-        }
-        let steps_run = self.own.steps_run.clone();
+            let line = format!("var {} = 0u;", writer.own.steps_run);
+            writer.line(&line);
+        });
         let stopped = self.own.stopped.clone();
-        self.line(&format!("var {steps_run} = 0u;"));
         self.touch_reserved();
         if self.usage.stops {
             self.line(&format!("var {stopped} = false;"));
@@ -213,10 +232,12 @@ impl Writer<'_> {
             self.close("} else {");
             self.indent += 1;
         }
-        for &state in program.states.iter().chain(&program.world_states) {
-            self.load_state(state);
-        }
-        self.load_progress();
+        self.each_agent(|writer| {
+            for &state in program.states.iter().chain(&program.world_states) {
+                writer.load_state(state);
+            }
+            writer.load_progress();
+        });
         if self.has_barriers() || self.world.is_some() {
             self.line("// Some lanes could be at the end before others have begun.");
             self.line("storageBarrier();");
@@ -269,25 +290,30 @@ impl Writer<'_> {
         self.blank();
         self.open("if (run.end_step == run.steps) {");
         self.names.enter();
-        for &output in &program.world_outputs {
-            if !self.private[output] {
-                self.declare(output);
-                self.zeros(output);
+        self.each_agent(|writer| {
+            for &output in &program.world_outputs {
+                if !writer.private[output] {
+                    writer.declare(output);
+                    writer.zeros(output);
+                }
             }
-        }
+        });
         if self.world.is_some() {
             self.keys(2, &format!("0x{FINISH_STEP:08x}u"));
         }
         self.world_ends();
-        if self.world.is_some() {
-            let is_agent = format!("if ({}) {{", self.own.is_agent);
-            self.open(&is_agent);
-        }
-        self.outputs();
-        if self.world.is_some() {
-            self.close("}");
-            self.store_world(&program.world_outputs);
-        }
+        let guards = self.world.is_some() || self.is_coarse();
+        self.each_agent(|writer| {
+            if guards {
+                let is_agent = format!("if ({}) {{", writer.own.is_agent);
+                writer.open(&is_agent);
+            }
+            writer.outputs();
+            if guards {
+                writer.close("}");
+            }
+        });
+        self.store_world(&program.world_outputs);
         self.names.leave();
         self.close("}");
     }
@@ -343,16 +369,19 @@ impl Writer<'_> {
     fn store(&mut self) {
         self.blank();
         self.store_world(&self.program.world_states);
-        if self.world.is_some() {
-            let is_agent = format!("if ({}) {{", self.own.is_agent);
-            self.open(&is_agent);
-        }
-        self.store_states();
-        self.store_progress();
-        self.close_first_lane();
-        if self.world.is_some() {
-            self.close("}");
-        }
+        let guards = self.world.is_some() || self.is_coarse();
+        self.each_agent(|writer| {
+            if guards {
+                let is_agent = format!("if ({}) {{", writer.own.is_agent);
+                writer.open(&is_agent);
+            }
+            writer.store_states();
+            writer.store_progress();
+            writer.close_first_lane();
+            if guards {
+                writer.close("}");
+            }
+        });
     }
 
     /// Stores the steps that the agent has run, and whether it has stopped.

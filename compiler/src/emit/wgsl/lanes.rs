@@ -232,7 +232,6 @@ impl Writer<'_> {
     /// bits of its own; what passes through an integer it leaves as it is. (One that keeps the order of sums
     /// can only fuse a product, see [`Writer::needs_hiding`].) And `min` of a NaN may be either value: the
     /// first lane's counts. None of it matters where parts are in memory, since all lanes read the same ones.
-    /// first lane's counts. None of it matters where parts lie in memory, since all lanes read the same ones.
     fn lane_function(&self, op: LaneOp, ty: Type, hides: bool) -> String {
         let name = function_name(op, ty);
         let wgsl = literal::type_name(ty);

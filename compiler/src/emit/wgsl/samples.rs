@@ -162,30 +162,34 @@ impl Writer<'_> {
                 self.own.world.read.push(var);
             }
         }
-        for &record in sample.records.iter().chain(&sample.world_records) {
-            if !self.private[record] {
-                self.declare(record);
-                self.zeros(record);
+        self.each_agent(|writer| {
+            for &record in sample.records.iter().chain(&sample.world_records) {
+                if !writer.private[record] {
+                    writer.declare(record);
+                    writer.zeros(record);
+                }
             }
-        }
+        });
         self.statements(&sample.body);
         let at_name = self.names.declare("sample");
         self.line(&format!("let {at_name} = {at};"));
         if !sample.records.is_empty() {
             let row = self.sample_row(number, false, &at_name);
             self.named_row(&row);
-            let is_agent = format!("if ({}) {{", self.own.is_agent);
-            self.open(&is_agent);
-            for &var in &sample.records {
-                self.store_variable(var);
-            }
-            self.close("}");
+            self.each_agent(|writer| {
+                let is_agent = format!("if ({}) {{", writer.own.is_agent);
+                writer.open(&is_agent);
+                for &var in &sample.records {
+                    writer.store_variable(var);
+                }
+                writer.close("}");
+            });
         }
         match self.kept(number) {
             Some(kept) => {
                 let by_number = format!("{at_name} % {kept}u");
-                for &(var, _) in &sample.combined {
-                    self.keep(var, row.unwrap_or(&by_number));
+                for &(var, op) in &sample.combined {
+                    self.keep(var, op, row.unwrap_or(&by_number));
                 }
                 if row.is_none() {
                     let last = kept - 1;
@@ -198,7 +202,8 @@ impl Writer<'_> {
                 for &(var, op) in &sample.combined {
                     let name = self.var_names[var].clone();
                     let function = self.combining(op, program[var].ty);
-                    self.line(&format!("{name} = {function}({name});"));
+                    let own = self.own_or_combined(var, op);
+                    self.line(&format!("{name} = {function}({own});"));
                 }
                 let row = self.sample_row(number, true, &at_name);
                 self.named_row(&row);
@@ -217,16 +222,24 @@ impl Writer<'_> {
     }
 
     /// Keeps an agent's value in a row.
-    fn keep(&mut self, var: VarId, row: &str) {
+    fn keep(&mut self, var: VarId, op: LaneOp, row: &str) {
         let Some(layout) = self.world else { return };
-        let (name, place) = (&self.var_names[var], &self.own.world.place);
-        let value = match self.program[var].ty == Type::Bool {
-            true => format!("u32({name})"),
-            false => name.clone(),
-        };
+        let mut value = self.own_or_combined(var, op);
+        if self.program[var].ty == Type::Bool {
+            value = format!("u32({value})");
+        }
+        let place = &self.own.world.place;
         let (memory, stride) = (self.memory_of(var), layout.kept_stride());
         let line = format!("{memory}[({row}) * {stride}u + {place}] = {value};");
         self.line(&line);
+    }
+
+    /// What an agent, or all agents of an invocation, have of a variable that is combined.
+    fn own_or_combined(&mut self, var: VarId, op: LaneOp) -> String {
+        match self.is_coarse() {
+            true => self.combined_in_invocation(var, op),
+            false => self.var_names[var].clone(),
+        }
     }
 
     fn memory_of(&self, var: VarId) -> String {
@@ -261,7 +274,7 @@ impl Writer<'_> {
         };
         let sample = &program.samples[number];
         let kept = layout.kept.unwrap_or(1);
-        let (members, stride) = (layout.members, layout.kept_stride());
+        let (members, stride) = (layout.leaves(), layout.kept_stride());
         let place = self.own.world.place.clone();
         let function = self.own.world.combining_kept[number].clone();
         self.names.enter();

@@ -143,9 +143,11 @@ impl Writer<'_> {
                 && VEC4_WORDS * table.vectors() > NAMED_WORDS
             {
                 self.var_names[var].clone_from(part);
+                self.share_name(var);
                 continue;
             }
             self.declare(var);
+            self.share_name(var);
             self.begin();
             self.push("let ");
             self.push_name(var);

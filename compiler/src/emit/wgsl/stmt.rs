@@ -15,10 +15,13 @@ impl Writer<'_> {
 
     /// Writes statements into the current scope, as far as they are reachable.
     pub(super) fn statements(&mut self, block: &[Stmt]) -> bool {
-        block.iter().all(|stmt| self.stmt(stmt))
+        match self.is_for_all() {
+            true => block.iter().all(|stmt| self.stmt_for_all(stmt)),
+            false => block.iter().all(|stmt| self.stmt(stmt)),
+        }
     }
 
-    fn stmt(&mut self, stmt: &Stmt) -> bool {
+    pub(super) fn stmt(&mut self, stmt: &Stmt) -> bool {
         match stmt {
             Stmt::Let { var, value } => match self.part_of_row(*var, *value) {
                 Some(part) => self.var_names[var] = part,

@@ -299,6 +299,10 @@ impl<'a> Writer<'a> {
     }
 
     fn count(&mut self, steps: u32) {
+        self.each_agent(|writer| writer.count_of_agent(steps));
+    }
+
+    fn count_of_agent(&mut self, steps: u32) {
         let count = match steps {
             1 if self.time_loop.outlives_stop => format!(
                 "{} += select(1u, 0u, {});",

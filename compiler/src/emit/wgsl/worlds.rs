@@ -1,6 +1,7 @@
 //! Worlds: what their agents read of one another, in workgroup memory, and the phases of a step. All
 //! invocations of a workgroup come to each barrier: see [`crate::kernel::worlds`].
 
+mod common;
 mod entry;
 mod per_step;
 mod rows;
@@ -11,7 +12,7 @@ use crate::{
     ir::{Block, ExprId, LaneOp, Launch, Len, Owner, Phase, Type, VarId, VarKind},
     kernel::{
         lanes::stops,
-        worlds::{WorldLayout, combines, elements, in_memory, jumps_out, published},
+        worlds::{WorldLayout, elements, in_memory, published},
     },
     random::FIRST_WORLD,
     value::VEC4_WORDS,
@@ -146,7 +147,7 @@ impl<'a> Writer<'a> {
         let size = layout.size();
         for (var, name) in &own.published {
             let ty = literal::type_name(in_memory(program[*var].ty));
-            let count = size.saturating_mul(elements(program, *var));
+            let count = layout.slots().saturating_mul(elements(program, *var));
             lines.push(format!("var<workgroup> {name}: array<{ty}, {count}>;"));
         }
         for (ty, name) in &own.combined {
@@ -284,12 +285,14 @@ impl<'a> Writer<'a> {
     }
 
     fn count_step_of_world(&mut self) {
-        let steps_run = &self.own.steps_run;
-        let count = match self.usage.stops {
-            true => format!("{steps_run} += select(1u, 0u, {});", self.own.stopped),
-            false => format!("{steps_run}++;"),
-        };
-        self.line(&count);
+        self.each_agent(|writer| {
+            let steps_run = &writer.own.steps_run;
+            let count = match writer.usage.stops {
+                true => format!("{steps_run} += select(1u, 0u, {});", writer.own.stopped),
+                false => format!("{steps_run}++;"),
+            };
+            writer.line(&count);
+        });
     }
 
     /// Writes the phases after the last step.
@@ -304,12 +307,12 @@ impl<'a> Writer<'a> {
     /// Names the keys of the draws of a random step.
     pub(super) fn keys(&mut self, which: usize, step: &str) {
         if self.usage.draws[which] {
-            self.own.key = self.names.declare("key");
-            let line = format!(
-                "let {} = step_key({}, {step});",
-                self.own.key, self.own.stream
-            );
-            self.line(&line);
+            self.each_agent(|writer| {
+                writer.own.key = writer.names.declare("key");
+                let own = &writer.own;
+                let line = format!("let {} = step_key({}, {step});", own.key, own.stream);
+                writer.line(&line);
+            });
         }
         if self.usage.world_draws[which] {
             self.own.world.key = self.names.declare("world_key");
@@ -359,7 +362,7 @@ impl<'a> Writer<'a> {
             self.line("workgroupBarrier();");
         }
         for &var in &vars {
-            self.publish_state(var);
+            self.each_agent(|writer| writer.publish_state(var));
         }
         self.line("workgroupBarrier();");
         self.own.world.read = vars;
@@ -375,8 +378,12 @@ impl<'a> Writer<'a> {
                 _ => text,
             }
         };
-        let (memory, place) = (own.memory(var).to_owned(), own.place.clone());
-        let size = self.world.map_or(0, WorldLayout::size);
+        let (memory, mut place) = (own.memory(var).to_owned(), own.place.clone());
+        if self.is_coarse() {
+            let number = self.number_in_invocation();
+            place = format!("{place} * {}u + {number}u", self.per_invocation());
+        }
+        let size = self.world.map_or(0, WorldLayout::slots);
         let is_array = program[var].len != Len::One;
         let count = elements(program, var);
         if !is_array {
@@ -428,7 +435,7 @@ impl<'a> Writer<'a> {
         if let Some(plan) = self.per_step {
             return self.other_row(plan, var, index, member);
         }
-        let size = self.world.map_or(0, WorldLayout::size);
+        let size = self.world.map_or(0, WorldLayout::slots);
         let start = format!("{}[", self.own.world.memory(var));
         self.push(&start);
         if let Some(index) = index {
@@ -456,7 +463,10 @@ impl<'a> Writer<'a> {
     pub(super) fn across_world(&mut self, op: LaneOp, value: ExprId) {
         let start = format!("{}(", self.combining(op, self.program.type_of(value)));
         self.push(&start);
-        self.expr(value, Level::Lowest);
+        match self.folded(op, value) {
+            Some(all) => self.push(&all),
+            None => self.expr(value, Level::Lowest),
+        }
         self.push(")");
     }
 
@@ -481,83 +491,6 @@ impl<'a> Writer<'a> {
         self.push(&text);
     }
 
-    /// Writes an `if` around which the values of agents are combined, or one that leaves such a loop: all
-    /// invocations take the same way. None if it is another one.
-    pub(super) fn common_if(
-        &mut self,
-        condition: ExprId,
-        accept: &Block,
-        reject: &Block,
-    ) -> Option<bool> {
-        let program = self.program;
-        let is_common =
-            |block: &Block| combines(program, block) || self.in_common_loop && jumps_out(block);
-        if !self.in_branches() || !(is_common(accept) || is_common(reject)) {
-            return None;
-        }
-        self.cut(condition);
-        let condition = self.common_value("u32", condition);
-        self.open(&format!("if ({condition} != 0u) {{"));
-        let mut falls = self.block(accept);
-        if reject.is_empty() {
-            falls = true;
-        } else {
-            self.close("} else {");
-            self.indent += 1;
-            falls |= self.block(reject);
-        }
-        self.close("}");
-        Some(falls)
-    }
-
-    fn in_branches(&self) -> bool {
-        self.world.is_some_and(|layout| layout.exchange.in_branches)
-    }
-
-    /// Names a value of the world in a way that shows shader compilers that all invocations have it.
-    fn common_value(&mut self, convert: &str, value: ExprId) -> String {
-        let (common, place) = (self.own.world.common.clone(), self.own.world.place.clone());
-        let own = self.names.declare("own");
-        self.begin();
-        self.push(&format!("let {own} = {convert}("));
-        self.shown(value);
-        self.end(");");
-        self.open(&format!("if ({place} == 0u) {{"));
-        self.line(&format!("{common} = {own};"));
-        self.close("}");
-        let name = self.names.declare("common");
-        self.line(&format!("let {name} = workgroupUniformLoad(&{common});"));
-        name
-    }
-
-    /// Writes a loop in which the values of agents are combined. False if it is another one.
-    pub(super) fn common_for(
-        &mut self,
-        index: VarId,
-        start: ExprId,
-        end: ExprId,
-        body: &Block,
-    ) -> bool {
-        if !self.in_branches() || !combines(self.program, body) {
-            return false;
-        }
-        self.cut(start);
-        self.cut_also(end);
-        let [start, end] = [start, end].map(|bound| self.common_value("bitcast<u32>", bound));
-        self.names.enter();
-        self.declare(index);
-        let name = self.var_names[index].clone();
-        self.open(&format!(
-            "for (var {name} = bitcast<i32>({start}); {name} < bitcast<i32>({end}); {name}++) {{"
-        ));
-        let around = std::mem::replace(&mut self.in_common_loop, true);
-        self.block(body);
-        self.in_common_loop = around;
-        self.close("}");
-        self.names.leave();
-        true
-    }
-
     /// Stores the values of the world of these variables, by its first agent.
     pub(super) fn store_world(&mut self, vars: &[VarId]) {
         if vars.is_empty() {
@@ -579,6 +512,10 @@ impl WorldNames {
     /// The agent's place in the world, and the size of the world, in `main`.
     fn own_member(&self) -> &str {
         &self.member[0]
+    }
+
+    pub(super) fn own_member_mut(&mut self) -> &mut String {
+        &mut self.member[0]
     }
 
     fn own_members(&self) -> &str {

@@ -25,11 +25,16 @@ impl Writer<'_> {
             let (own, members) = (&self.own.world, layout.members);
             lines.push(format!("{} = {};", own.invocation, heads.invocation));
             lines.push(match self.manifest.world {
-                Some(_) => format!("{} = {members}u;", own.agents),
-                None => format!(
-                    "{} = min({members}u, {}.agents - {} * {members}u);",
-                    own.agents, self.own.launch, own.in_run
-                ),
+                Some(_) => format!("{} = {}u;", own.agents, layout.leaves()),
+                None => {
+                    let left = format!("{}.agents - {} * {members}u", self.own.launch, own.in_run);
+                    let leaves = layout.leaves();
+                    format!(
+                        "{} = min({leaves}u, {});",
+                        own.agents,
+                        self.in_leaves(&left)
+                    )
+                }
             });
         }
         lines.iter().for_each(|line| self.line(line));
@@ -87,10 +92,9 @@ impl Writer<'_> {
             true => self.names.declare("worlds_of_run"),
             false => self.own.world.count.clone(),
         };
-        let agents = layout.agents();
+        let (invocations, leaves) = (layout.worlds * layout.leaves(), layout.leaves());
         let own = &self.own.world;
         let (is_agent, world, count) = (&self.own.is_agent, &own.slot, &own.count);
-        let member = own.own_member();
         let (which, first) = match worlds {
             1 => (group.clone(), "0u".to_owned()),
             _ => (
@@ -104,10 +108,7 @@ impl Writer<'_> {
             format!("let {count} = run.agents / {members}u;"),
         ];
         let in_run = &own.in_run;
-        let mut places = vec![format!(
-            "let {} = {in_run} * {members}u + u32({member});",
-            self.own.place
-        )];
+        let mut places = Vec::new();
         if self.schedule.points {
             let (launch, point) = (&self.own.launch, &self.own.point);
             lines.push(format!("let {of_run} = {launch}.agents / {members}u;"));
@@ -122,20 +123,59 @@ impl Writer<'_> {
             "// All invocations come to the barriers: those beyond the last world do as it does, and store \
              nothing."
                 .to_owned(),
-            format!("let {is_agent} = {index} < {agents}u && {number} < {of_run};"),
+            format!("let {is_agent} = {index} < {invocations}u && {number} < {of_run};"),
             format!("let {in_run} = min({number}, {of_run} - 1u);"),
-            format!("let {member} = i32({index} % {members}u);"),
         ]);
+        lines.extend(self.places_in_world(layout, index));
         lines.extend(places);
+        let own = &self.own.world;
+        let invocation = match self.is_coarse() {
+            true => format!("{index} % {leaves}u"),
+            false => format!("u32({})", own.own_member()),
+        };
         lines.extend([
             format!("{} = {index};", own.place),
             format!("{} = {first};", own.first),
             format!(
-                "{} = select(0u, {members}u - u32({member}), {index} < {agents}u);",
+                "{} = select(0u, {leaves}u - {invocation}, {index} < {invocations}u);",
                 own.left
             ),
         ]);
         lines
+    }
+
+    /// The lines that name the places of an invocation's agents in their world and in the run.
+    fn places_in_world(&mut self, layout: &WorldLayout, index: &str) -> Vec<String> {
+        let (members, leaves) = (layout.members, layout.leaves());
+        let mut lines = Vec::new();
+        self.each_agent(|writer| {
+            let (place, own) = (&writer.own.place, &writer.own.world);
+            let (member, in_run) = (own.own_member(), &own.in_run);
+            let at = writer.in_workgroup(&format!("{index} % {leaves}u"));
+            lines.push(format!("let {member} = i32({at});"));
+            lines.push(format!(
+                "let {place} = {in_run} * {members}u + u32({member});"
+            ));
+        });
+        lines
+    }
+
+    /// The place in its world of the agent at hand, by the place of its invocation.
+    fn in_workgroup(&self, invocation: &str) -> String {
+        let agents = self.per_invocation();
+        match (agents, self.number_in_invocation()) {
+            (1, _) => invocation.to_owned(),
+            (_, 0) => format!("{invocation} * {agents}u"),
+            (_, number) => format!("{invocation} * {agents}u + {number}u"),
+        }
+    }
+
+    /// Invocations for so many agents.
+    fn in_leaves(&self, agents: &str) -> String {
+        match self.per_invocation() {
+            1 => agents.to_owned(),
+            per => format!("({agents} + {}u) / {per}u", per - 1),
+        }
     }
 
     /// A unit, of which the last one may have fewer agents. There is one per workgroup.
@@ -152,24 +192,42 @@ impl Writer<'_> {
             true => self.names.declare("units_of_run"),
             false => self.own.world.count.clone(),
         };
-        let (launch, point) = (&self.own.launch, &self.own.point);
-        let (own, place) = (&self.own.world, &self.own.place);
-        let (is_agent, unit, count) = (&self.own.is_agent, &own.in_run, &own.count);
+        let (launch, unit) = (&self.own.launch, &self.own.world.in_run);
+        let first = match self.per_invocation() {
+            1 => index.clone(),
+            agents => format!("{index} * {agents}u"),
+        };
+        let left = self.in_leaves(&format!("max({launch}.agents, {number}) - {number}"));
         let mut lines = vec![
             format!("let {of_run} = ({launch}.agents + {}u) / {members}u;", members - 1),
             format!("let {unit} = {group};"),
             "// All invocations come to the barriers: those beyond the last agent do as it does, and store \
              nothing."
                 .to_owned(),
-            format!("let {number} = {unit} * {members}u + {index};"),
-            format!("let {is_agent} = {number} < {launch}.agents;"),
-            format!("let {} = i32({index});", own.own_member()),
-            format!("let {place} = min({number}, {launch}.agents - 1u);"),
+            format!("let {number} = {unit} * {members}u + {first};"),
+        ];
+        self.each_agent(|writer| {
+            let (own, launch) = (&writer.own, &writer.own.launch);
+            let at = match writer.number_in_invocation() {
+                0 => number.clone(),
+                further => format!("{number} + {further}u"),
+            };
+            let member = writer.in_workgroup(index);
+            lines.push(format!("let {} = {at} < {launch}.agents;", own.is_agent));
+            lines.push(format!("let {} = i32({member});", own.world.own_member()));
+            lines.push(format!(
+                "let {} = min({at}, {launch}.agents - 1u);",
+                own.place
+            ));
+        });
+        let own = &self.own.world;
+        lines.extend([
             format!("{} = {index};", own.place),
             format!("{} = 0u;", own.first),
-            format!("{} = max({launch}.agents, {number}) - {number};", own.left),
-        ];
+            format!("{} = {left};", own.left),
+        ]);
         if self.schedule.points {
+            let (point, unit, count) = (&self.own.point, &own.in_run, &own.count);
             lines.push(format!("let {count} = {groups}.z * {of_run};"));
             lines.push(format!("let {} = {point} * {of_run} + {unit};", own.slot));
             lines.push(self.let_slot());

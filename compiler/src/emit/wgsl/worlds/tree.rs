@@ -19,7 +19,7 @@ impl Writer<'_> {
                 self.row_functions(plan);
                 self.tree_width()
             }
-            None => layout.members,
+            None => layout.leaves(),
         };
         for (op, ty, name) in std::mem::take(&mut self.own.world.functions) {
             self.blank();
@@ -43,7 +43,7 @@ impl Writer<'_> {
     /// out. A driver could fuse a product into the first sum, or reorder products: it does not see the
     /// product.
     fn shuffling_function(&self, layout: &WorldLayout, op: LaneOp, ty: Type, name: &str) -> String {
-        let (members, block) = (layout.members, layout.shuffled);
+        let (members, block) = (layout.leaves(), layout.shuffled);
         let own = &self.own.world;
         let wgsl = literal::type_name(ty);
         let (before, after) = match op {
