@@ -512,11 +512,13 @@ fn worlds_that_do_not_fit_a_workgroup_take_dispatches_a_step() {
             workgroup: (invocations, 16 << 10),
             ..Target::large(512, 100)
         };
-        let choice = choose(&artifact, &target, &Tuning::AUTO);
-        choice.schedule.world_dispatch
+        let schedule = choose(&artifact, &target, &Tuning::AUTO).schedule;
+        (schedule.world_dispatch, schedule.agents_per_invocation)
     };
-    assert_eq!(chosen(256), WorldDispatch::PerStep);
-    assert_eq!(chosen(512), WorldDispatch::Fused);
+    assert_eq!(chosen(64).0, WorldDispatch::PerStep);
+    assert_eq!(chosen(128), (WorldDispatch::Fused, 4));
+    assert_eq!(chosen(256), (WorldDispatch::Fused, 2));
+    assert_eq!(chosen(512), (WorldDispatch::Fused, 1));
 }
 
 #[test]
