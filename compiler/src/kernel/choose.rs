@@ -236,11 +236,19 @@ fn reserved(
                 u64::from(target.agents) * u64::from(lanes)
             ));
         }
-        None if target.processors.is_none() => return None,
         None => {}
     }
-    let inputs = laid.input_words();
-    (inputs >= target.profile().crowded_inputs).then(|| {
+    let (processors, profile) = (target.processors?, target.profile());
+    let invocations = u64::from(target.agents) * u64::from(lanes);
+    let many = u64::from(processors) * u64::from(profile.cached_invocations);
+    let held = laid.held();
+    if held.has_arrays_in_memory(profile.cached_words - 1) && invocations >= many {
+        let why =
+            "arrays of all workgroups that could run at a time do not fit the processors' caches";
+        return Some(why.to_owned());
+    }
+    let inputs = held.inputs;
+    (inputs >= profile.crowded_inputs).then(|| {
         format!(
             "a lane's {inputs} input values leave registers for few workgroups anyway: its compiler need \
             not limit them"

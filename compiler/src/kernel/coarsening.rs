@@ -245,8 +245,8 @@ pub(crate) fn wanted(
     };
     let fits = |agents: u32, words: u32| live <= words && (least..=most).contains(&percent(agents));
     let agents = match () {
-        () if fits(4, profile.coarse_words) => 4,
-        () if fits(2, 4 * profile.coarse_words) => 2,
+        () if fits(4, profile.coarse_words.1) => 4,
+        () if fits(2, profile.coarse_words.0) => 2,
         () => return one,
     };
     (agents, format!("{why}, and {live} values are held"))

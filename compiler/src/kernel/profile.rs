@@ -69,6 +69,14 @@ pub struct Profile {
     /// With this many input values a lane needs registers that leave space for few workgroups anyway: 64 of
     /// them take 200 registers each, of the 65,536 that NVIDIA's processors have.
     pub crowded_inputs: u32,
+    /// With this many words of arrays in memory, and so many invocations for each processor, the arrays of
+    /// all that run at a time do not fit its cache. With five workgroups at a time, 131,072 agents of four
+    /// models of the corpus with 64 to 192 words took 0.31, 0.35, 0.49 and 0.68 of their time, a million of
+    /// them 0.13 to 0.43; one took 1.09 and 1.02, others 0.77 to 1.02. With 10 to 32 words models took up to
+    /// 1.39 of it, and 65,536 agents 0.83 to 1.23.
+    pub cached_words: u32,
+    /// See `cached_words`.
+    pub cached_invocations: u32,
     /// Input values that a lane can hold in registers beside its other values.
     pub held_inputs: u32,
     /// Where the time goes into loading tables, which all agents read, this many times as many invocations
@@ -113,9 +121,8 @@ pub struct Profile {
     /// Or where a step has fewer instructions than this for each time that values of a world are combined:
     /// 136 in `benchmarks/worlds/sir.sim`, which took 0.83 of its time with four agents, 0.87 with two.
     pub coarse_fold: f64,
-    /// Words that an agent holds, at most, where an invocation runs four; as many times four where it runs
-    /// two.
-    pub coarse_words: u32,
+    /// Words that an agent holds, at most, where an invocation runs two, and where it runs four.
+    pub coarse_words: (u32, u32),
     /// Instructions of a dispatch for each of these words, at least: with 59, `layers.sim` took 2.2 times its
     /// time, with 472 a quarter.
     pub coarse_work: f64,
@@ -184,6 +191,8 @@ pub const LARGE_GPU: Profile = Profile {
     reserved_bytes: 8 << 10,
     reserved_workgroups: 5,
     crowded_inputs: 160,
+    cached_words: 64,
+    cached_invocations: 900,
     held_inputs: 170,
     streaming: 4,
     streaming_inputs: 64,
@@ -198,7 +207,7 @@ pub const LARGE_GPU: Profile = Profile {
     coarse_in_memory: (75, 100),
     shared_loads: 0.4,
     coarse_fold: 200.0,
-    coarse_words: 40,
+    coarse_words: (160, 40),
     coarse_work: 200.0,
     special_ratio: 8,
     interleaved_pairs: 8,

@@ -452,6 +452,27 @@ fn memory_is_reserved_where_inputs_leave_no_registers() {
 }
 
 #[test]
+fn memory_is_reserved_where_arrays_of_many_agents_would_fill_the_caches() {
+    let model = |elements: u32| {
+        format!(
+            "state places: [i32; {elements}] = [1; {elements}] state at = 0
+            step {{ at = places[at] places[at] += 1 }} output at"
+        )
+    };
+    // 900 invocations for each of 132 processors.
+    for (elements, agents, expected) in [
+        (64, 118_800, true),
+        (64, 118_799, false),
+        (63, 1 << 20, false),
+        (192, 1 << 20, true),
+    ] {
+        let target = Target::large(agents, 100);
+        let chosen = choose(&artifact(&model(elements)), &target, &Tuning::AUTO);
+        assert_eq!(chosen.schedule.reserve, expected, "{elements}, {agents}");
+    }
+}
+
+#[test]
 fn memory_is_reserved_where_few_agents_run_on_a_known_device() {
     // Five workgroups of 64 for each of 132 processors.
     let [most, more] = [42_240, 42_241].map(|agents| Target::large(agents, 100));

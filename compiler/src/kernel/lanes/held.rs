@@ -57,11 +57,6 @@ impl Held {
 }
 
 impl Laid<'_> {
-    /// Words of inputs that each lane holds for the whole run.
-    pub(crate) fn input_words(&self) -> u32 {
-        self.held().inputs
-    }
-
     /// What a lane holds.
     pub(crate) fn held(&self) -> Held {
         let usage = usage(&self.program, &self.layout);
