@@ -55,7 +55,7 @@ pub struct Schedule {
     pub worlds: u32,
     /// What a dispatch computes of worlds.
     pub world_dispatch: WorldDispatch,
-    /// Agents of an invocation, a power of two: see [`crate::kernel::coarsening`].
+    /// Agents of an invocation, neighbours: 1, 2 or 4.
     pub agents_per_invocation: u32,
     /// A dispatch computes several runs, which differ by their params, seeds and inputs: see
     /// [`Kernel::points`].
