@@ -49,7 +49,9 @@ fn split<'a>(artifact: &'a Artifact, target: &Target, tuning: &Tuning, shares: b
         subgroup: target.subgroup,
         programs: BTreeMap::new(),
     };
-    let (lanes, split) = match tuning.lanes {
+    // Who asks for several agents per invocation asks for one lane.
+    let coarse = (tuning.agents_per_invocation).filter(|&agents| agents > 1);
+    let (lanes, split) = match tuning.lanes.or(coarse.map(|_| 1)) {
         Some(asked) => lanes_asked_for(&mut splits, asked),
         None => choose_lanes(&mut splits, target),
     };

@@ -206,7 +206,7 @@ pub(crate) fn wanted(
     let Some(busy) = target.busy.filter(|_| !target.points) else {
         return one;
     };
-    let percent = |agents: u32| 100 * u64::from(target.agents / agents) / u64::from(busy);
+    let percent = |agents: u32| 100 * u64::from(target.agents / agents) / u64::from(busy.max(1));
     if percent(2) < profile.coarse_in_memory.0 {
         return one;
     }

@@ -107,6 +107,18 @@ fn what_stands_against_it_is_said() {
     let sums = "input w: [f32; 64] state x = 0.5
         step { x = 0.01 * sum(for k in 0..64: w[k] * x) } output x";
     assert_eq!(of(sums, lanes), words(one, "an agent has several lanes"));
+    let few = Target::large(1_000, 9);
+    let asked = |agents| Tuning {
+        agents_per_invocation: agents,
+        ..Tuning::AUTO
+    };
+    let lanes_of = |agents| {
+        emit::choose(&artifact(sums), &few, &asked(agents))
+            .kernel
+            .lanes
+    };
+    assert_eq!((lanes_of(Some(4)), lanes_of(Some(1))), (1, lanes_of(None)));
+    assert!(lanes_of(None) > 1);
 }
 
 #[test]
