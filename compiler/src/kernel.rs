@@ -16,6 +16,7 @@
 //! * `fences`: arithmetic fences against drivers' compilers.
 //! * `step_table`: what is uniform in a step, computed once for all agents.
 //! * `worlds`: how the agents of worlds lie in a workgroup, and what they share there.
+//! * `coarsening`: several agents per invocation (thread coarsening).
 //! * `per_step`: the other way to run worlds, a few dispatches a step.
 //! * `time_loop`: how many copies of the step an iteration of the time loop has.
 //! * `analysis`, `usage`: what these need to know of a program; `limits`: what WGSL allows in one.

@@ -127,9 +127,9 @@ struct Writer<'a> {
     private: VarMap<bool>,
     /// Arrays in storage.
     spilled: Spilled,
-    /// Whether the buffers of inputs, states and outputs are of `f32`.
     /// The values of names, where elements of params are at places that follow from them.
     lets: HashMap<VarId, ExprId>,
+    /// Whether the buffers of inputs, states and outputs are of `f32`.
     floats: Buffers<bool>,
     own: Own,
     /// The agents of an invocation.

@@ -36,7 +36,7 @@ pub(crate) fn choose<'a>(artifact: &'a Artifact, target: &Target, tuning: &Tunin
     choice
 }
 
-/// The choice for invocations that run no more than one agent. Runs may be such that one `shares` a dispatch.
+/// The choice for invocations that run no more than one agent. Such a run `shares` its dispatch, or not.
 fn split<'a>(artifact: &'a Artifact, target: &Target, tuning: &Tuning, shares: bool) -> Choice<'a> {
     if artifact.program.knows_worlds() {
         let (schedule, asked) = (Schedule::of(target, tuning), tuning.worlds_per_workgroup);

@@ -255,7 +255,10 @@ impl Writer<'_> {
                 false => Default::default(),
             };
             let pairs = parts.chunks(2);
-            let combined = pairs.map(|pair| format!("{before}{}{after}", combined(op, pair)));
+            let combined = pairs.map(|pair| match pair {
+                [a, b] => format!("{before}{}{after}", combined(op, a, b)),
+                one => one.concat(),
+            });
             parts = combined.collect();
         }
         parts.swap_remove(0)
@@ -298,17 +301,14 @@ impl Writer<'_> {
     }
 }
 
-/// Two values combined.
-fn combined(op: LaneOp, pair: &[String]) -> String {
-    let [a, b] = pair else {
-        return pair.concat();
-    };
+/// Two values combined: truth values as `bool` or as words.
+pub(super) fn combined(op: LaneOp, a: &str, b: &str) -> String {
     match op {
         LaneOp::Sum => format!("({a} + {b})"),
         LaneOp::Product => format!("({a} * {b})"),
         LaneOp::Least => format!("min({a}, {b})"),
         LaneOp::Most => format!("max({a}, {b})"),
-        LaneOp::Any => format!("({a} || {b})"),
-        LaneOp::All => format!("({a} && {b})"),
+        LaneOp::Any => format!("({a} | {b})"),
+        LaneOp::All => format!("({a} & {b})"),
     }
 }

@@ -9,12 +9,11 @@
 //! first row where the loop over steps was last left, so that the rows of an iteration's steps are constants
 //! apart.
 
-use super::{Writer, lanes::opaque, literal};
+use super::{Writer, coarsening::combined, lanes::opaque, literal};
 use crate::{
     ir::{LaneOp, Type, VarId},
     kernel::lanes::neutral,
 };
-use std::fmt::Write;
 
 impl Writer<'_> {
     /// Writes the samples before the first step.
@@ -404,16 +403,7 @@ impl Writer<'_> {
             | LaneOp::Any
             | LaneOp::All => Default::default(),
         };
-        let mut text = before;
-        let _ = match op {
-            LaneOp::Sum => write!(text, "({a} + {b})"),
-            LaneOp::Product => write!(text, "({a} * {b})"),
-            LaneOp::Least => write!(text, "min({a}, {b})"),
-            LaneOp::Most => write!(text, "max({a}, {b})"),
-            LaneOp::Any => write!(text, "({a} | {b})"),
-            LaneOp::All => write!(text, "({a} & {b})"),
-        };
-        text + &after
+        before + &combined(op, &a, &b) + &after
     }
 
     /// The word before a sample's row: outputs and earlier samples lie before it.
