@@ -220,6 +220,9 @@ pub(crate) fn wanted(
         return one;
     }
     let (loads, folds) = (step.loads / step.instructions.max(1.0), step.folds);
+    let usage = usage(program, &ONE_LANE);
+    // The words that a generator makes of a counter take registers of their own.
+    let observes = world.is_some_and(|world| world.rows(program).is_some()) && !usage.draws[1];
     let why = if loads >= profile.shared_loads {
         format!(
             "{:.0} % of a step are loads that agents have in common",
@@ -230,11 +233,15 @@ pub(crate) fn wanted(
             "a step is about {:.0} instructions a fold",
             step.instructions / folds
         )
+    } else if observes && step.instructions < profile.coarse_fold {
+        format!(
+            "values are observed after each step of about {:.0} instructions",
+            step.instructions
+        )
     } else {
         return one;
     };
     // More of them would have no room in a processor's cache.
-    let usage = usage(program, &ONE_LANE);
     let in_memory = |var: VarId| {
         let is_own = matches!(program[var].kind, VarKind::State | VarKind::Local);
         is_own && usage.dynamic_in_steps[var]
@@ -245,7 +252,7 @@ pub(crate) fn wanted(
     };
     let fits = |agents: u32, words: u32| live <= words && (least..=most).contains(&percent(agents));
     let agents = match () {
-        () if fits(4, profile.coarse_words.1) => 4,
+        () if fits(4, profile.coarse_words.1) && !observes => 4,
         () if fits(2, profile.coarse_words.0) => 2,
         () => return one,
     };

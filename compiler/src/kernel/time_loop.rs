@@ -94,7 +94,7 @@ fn copies(
     let branches = !known.branches && blocks.iter().any(|block| has_branches(block));
     let copies = match size {
         _ if weight.loops || branches => 1,
-        _ if size <= known.small.0 => known.small.1,
+        _ if size <= known.small.0 => rows.unwrap_or(known.small.1),
         // One loop less than with the usual copies: GBM and Lorenz's equations took 1 to 3 % less on an H100.
         _ if size <= known.medium.0 => rows.unwrap_or(known.medium.1),
         _ if size <= known.large.0 && full => known.large.1,

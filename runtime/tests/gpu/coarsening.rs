@@ -204,3 +204,60 @@ fn agents_without_a_world_share_an_invocation() {
         }
     }
 }
+
+/// What is observed after every step of a small model, over more steps than rows are kept, which no number
+/// divides. The last agent may be alone in its invocation, and has what is unlike any other value.
+#[test]
+fn rows_of_samples_are_combined_whole_and_in_part() {
+    if !has_gpu() {
+        return;
+    }
+    let model = "
+        steps 71
+        state x = f32(agent % 64)
+        state low = -0.0
+        step t {
+            x = f32((t * agent) % 64) * 0.25
+            if agent == agents - 1 { x = 3.0e38 * f32(t) }
+            low *= 2.0
+        }
+        output x
+    ";
+    let sums = "observe all_x = sum(x)\nobserve lows = sum(low)\n";
+    let more = "observe largest = max(x)\nobserve square = sum(vec2(f32(i32(x) % 8), low))\n";
+    let others = "observe any_low = any(low < x)\nrecord x every 8\n";
+    for observed in [sums, &format!("{sums}{more}"), others] {
+        let source = format!("{model}{observed}");
+        for population in [1, 3, 64, 127, 129, 259] {
+            let of = |steps| {
+                Simulation::compile(&source)
+                    .unwrap_or_else(|error| panic!("{error}\n{source}"))
+                    .agents(population)
+                    .steps(steps)
+                    .backend(Backend::Gpu)
+            };
+            for steps in [1, 16, 71] {
+                let expected = run(&of(steps).backend(Backend::Reference));
+                for (agents, steps_per_dispatch) in [
+                    (1, None),
+                    (2, None),
+                    (4, None),
+                    (1, Some(21)),
+                    (2, Some(19)),
+                    (4, Some(3)),
+                ] {
+                    let tuning = Tuning {
+                        agents_per_invocation: Some(agents),
+                        max_agents_per_chunk: steps_per_dispatch.map(|_| 130),
+                        steps_per_dispatch,
+                        ..Tuning::AUTO
+                    };
+                    let what = format!("{population} agents, {steps} steps, {tuning}\n{source}");
+                    let got = run(&of(steps).tuning(tuning));
+                    assert_eq!(per_invocation(&got), agents, "{what}");
+                    same(&got, &expected, Tolerance::Bits, &what);
+                }
+            }
+        }
+    }
+}

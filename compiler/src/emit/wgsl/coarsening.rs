@@ -1,10 +1,10 @@
 //! Several agents per invocation, see [`crate::kernel::coarsening`]: statements are written once for each
 //! agent of an invocation, under names of its own, except for those that all of them share.
 
-use super::{Writer, lanes::opaque, operator::Level};
+use super::{Writer, lanes::opaque, literal, operator::Level};
 use crate::{
     ir::{
-        Block, Expr, ExprId, LaneOp, Stmt, VarId, VarMap,
+        Block, Expr, ExprId, LaneOp, Stmt, Type, VarId, VarMap,
         uniformity::{Scope, Tracking, Uniformity},
     },
     kernel::{
@@ -25,6 +25,8 @@ pub(super) struct Coarse {
     current: Option<usize>,
     /// Who shares a value.
     uniformity: Option<Uniformity>,
+    /// In units: what the first of two neighbours counts in a sum of both, by pair.
+    weights: Vec<String>,
 }
 
 /// The names that an agent has of its own.
@@ -222,35 +224,39 @@ impl Writer<'_> {
         self.close("}");
     }
 
+    /// Gives a name to what the first of two neighbours counts in a sum of both: one, or so little that it
+    /// changes nothing, where the second is no agent of the unit and does what the first one does. The line.
+    pub(super) fn weight(&mut self) -> Option<String> {
+        let is_second = !self.number_in_invocation().is_multiple_of(2);
+        let mut combined = self.program.samples.iter().flat_map(|it| &it.combined);
+        if !is_second || !combined.any(|&(var, op)| self.adds_floats(var, op)) {
+            return None;
+        }
+        let weight = self.names.declare("weight");
+        let line = format!("let {weight} = select(1e-30, 1.0, {});", self.own.is_agent);
+        self.coarse.weights.push(weight);
+        Some(line)
+    }
+
+    fn adds_floats(&self, var: VarId, op: LaneOp) -> bool {
+        op == LaneOp::Sum && self.program[var].ty.is_float()
+    }
+
     /// What the agents of an invocation have of a variable, combined as a tree, neighbours first. In a unit
     /// that has fewer agents, those that are none have what changes nothing.
     pub(super) fn combined_in_invocation(&mut self, var: VarId, op: LaneOp) -> String {
         let ty = self.program[var].ty;
-        let adds = matches!(op, LaneOp::Sum | LaneOp::Product);
-        let is_ragged = adds && self.manifest.world.is_none();
-        // A driver neither contracts products and sums that it does not see, nor reorders them.
-        let hides = self.is_coarse() && adds && ty.is_float();
-        let (before, after) = if hides {
-            opaque(ty)
-        } else {
-            Default::default()
+        let mut parts = match self.adds_floats(var, op) {
+            true => self.sums_of_pairs(var),
+            false => self.values_of_agents(var, op),
         };
-        let nothing = neutral(op, ty);
-        let mut parts = Vec::new();
-        self.each_agent(|writer| {
-            let name = &writer.var_names[var];
-            let mut value = format!("{before}{name}{after}");
-            if is_ragged && writer.number_in_invocation() > 0 {
-                let start = std::mem::take(&mut writer.out);
-                writer.literal(&nothing, false);
-                let nothing = std::mem::replace(&mut writer.out, start);
-                value = format!("select({nothing}, {value}, {})", writer.own.is_agent);
-            }
-            parts.push(value);
-        });
+        let reorders = match op {
+            LaneOp::Sum => ty.is_float() && !self.schedule.keeps_order,
+            LaneOp::Product => ty.is_float(),
+            LaneOp::Least | LaneOp::Most | LaneOp::Any | LaneOp::All => false,
+        };
         while parts.len() > 1 {
-            let reorders = op == LaneOp::Product || !self.schedule.keeps_order;
-            let (before, after) = match hides && reorders && parts.len() > 2 {
+            let (before, after) = match reorders && parts.len() > 2 {
                 true => opaque(ty),
                 false => Default::default(),
             };
@@ -262,6 +268,60 @@ impl Writer<'_> {
             parts = combined.collect();
         }
         parts.swap_remove(0)
+    }
+
+    /// The sums of neighbours, two by two. A driver neither contracts a sum with a product nor reorders sums
+    /// where a factor stands between that it does not know.
+    fn sums_of_pairs(&mut self, var: VarId) -> Vec<String> {
+        let ty = self.program[var].ty;
+        let wgsl = literal::type_name(ty);
+        let mut agents = Vec::new();
+        self.each_agent(|writer| {
+            let name = writer.var_names[var].clone();
+            agents.push((name, writer.own.is_agent.clone()));
+        });
+        let weights = &self.coarse.weights;
+        let mut sums = Vec::new();
+        for (number, pair) in agents.chunks(2).enumerate() {
+            let [(a, is_agent), (b, _)] = pair else {
+                unreachable!("an invocation runs an even number of agents");
+            };
+            let weight = weights.get(number).map_or("f32(run.guard - 1u)", |it| it);
+            let sum = match ty {
+                Type::F32 => format!("fma({a}, {weight}, {b})"),
+                _ => format!("fma({a}, {wgsl}({weight}), {b})"),
+            };
+            sums.push(match self.manifest.world.is_none() && number > 0 {
+                true => format!("select({wgsl}(-0.0), {sum}, {is_agent})"),
+                false => sum,
+            });
+        }
+        sums
+    }
+
+    /// What each agent has of a variable, so that a driver neither contracts nor reorders products.
+    fn values_of_agents(&mut self, var: VarId, op: LaneOp) -> Vec<String> {
+        let ty = self.program[var].ty;
+        let adds = matches!(op, LaneOp::Sum | LaneOp::Product);
+        let is_ragged = adds && self.manifest.world.is_none();
+        let (before, after) = match adds && ty.is_float() {
+            true => opaque(ty),
+            false => Default::default(),
+        };
+        let nothing = neutral(op, ty);
+        let mut values = Vec::new();
+        self.each_agent(|writer| {
+            let name = &writer.var_names[var];
+            let mut value = format!("{before}{name}{after}");
+            if is_ragged && writer.number_in_invocation() > 0 {
+                let start = std::mem::take(&mut writer.out);
+                writer.literal(&nothing, false);
+                let nothing = std::mem::replace(&mut writer.out, start);
+                value = format!("select({nothing}, {value}, {})", writer.own.is_agent);
+            }
+            values.push(value);
+        });
+        values
     }
 
     /// Writes the head of `main` where an invocation runs several agents that know of no world: `first` is

@@ -12,7 +12,7 @@
 use super::{Writer, coarsening::combined, lanes::opaque, literal};
 use crate::{
     ir::{LaneOp, Type, VarId},
-    kernel::lanes::neutral,
+    kernel::{coarsening::ENABLED, lanes::neutral},
 };
 
 impl Writer<'_> {
@@ -80,6 +80,13 @@ impl Writer<'_> {
         is_in_each_step && !self.usage.stops && self.kept(number).is_some()
     }
 
+    /// The sampling whose rows an iteration of the loop over steps fills, if nothing else ends a part of it.
+    pub(super) fn fills_rows(&self) -> Option<usize> {
+        let plain = ENABLED && self.time_loop.period.is_none() && self.program.samples.len() == 1;
+        let copies = self.time_loop.copies;
+        (plain && self.counts_rows(0) && copies > 1 && self.kept(0) == Some(copies)).then_some(0)
+    }
+
     /// The rows that are filled before they are combined: those of whole iterations of the loop over steps.
     fn rows(&self, number: usize) -> u32 {
         let kept = self.kept(number).unwrap_or(1);
@@ -92,7 +99,10 @@ impl Writer<'_> {
         let done = format!("(u32({step}) + 1u)");
         for number in 0..self.program.samples.len() {
             if self.program.samples[number].every == 1 {
-                let row = format!("u32({step} - {})", self.own.first_kept);
+                let row = match self.own.first_kept.as_str() {
+                    "" => format!("{}u", self.own.copy),
+                    first => format!("u32({step} - {first})"),
+                };
                 let row = self.counts_rows(number).then_some(row);
                 self.open("{");
                 self.sample(number, &done, row.as_deref());
@@ -171,7 +181,9 @@ impl Writer<'_> {
         });
         self.statements(&sample.body);
         let at_name = self.names.declare("sample");
-        self.line(&format!("let {at_name} = {at};"));
+        if row.is_none() || !sample.records.is_empty() {
+            self.line(&format!("let {at_name} = {at};"));
+        }
         if !sample.records.is_empty() {
             let row = self.sample_row(number, false, &at_name);
             self.named_row(&row);
@@ -248,7 +260,7 @@ impl Writer<'_> {
 
     /// Writes the call that combines the samples that are kept: those of the numbers from `first`, which has
     /// the first row, to `last`.
-    fn combine_kept(&mut self, number: usize, first: &str, last: &str) {
+    pub(super) fn combine_kept(&mut self, number: usize, first: &str, last: &str) {
         let own = &self.own.world;
         let (function, unit, units) = (&own.combining_kept[number], &own.slot, &own.count);
         let line = format!("{function}({first}, {last}, {unit}, {units});");
@@ -306,12 +318,16 @@ impl Writer<'_> {
         self.line("workgroupBarrier();");
         let every = sample.every;
         self.line(&format!("let {own} = {first_sample} + {place};"));
-        self.line("// Samples before those of this dispatch are stored already.");
-        self.line(&format!(
-            "let begin = select(u32(run.first_step) / {every}u + 1u, 0u, run.first_step == 0);"
-        ));
+        let mut is_new = String::new();
+        if !self.counts_rows(number) {
+            self.line("// Samples before those of this dispatch are stored already.");
+            self.line(&format!(
+                "let begin = select(u32(run.first_step) / {every}u + 1u, 0u, run.first_step == 0);"
+            ));
+            is_new = format!(" && {own} >= begin");
+        }
         self.open(&format!(
-            "if ({place} < {kept}u && {own} <= {last} && {own} >= begin) {{"
+            "if ({place} < {kept}u && {own} <= {last}{is_new}) {{"
         ));
         for &(var, op) in &sample.combined {
             let (memory, ty) = (self.memory_of(var), program[var].ty);

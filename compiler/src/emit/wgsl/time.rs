@@ -15,6 +15,9 @@ impl<'a> Writer<'a> {
         }
         self.blank();
         self.first_samples();
+        if let Some(number) = self.fills_rows() {
+            return self.loop_of_rows(number);
+        }
         let lanes = self.time_lanes();
         let TimeLoop {
             copies,
@@ -49,7 +52,7 @@ impl<'a> Writer<'a> {
             ));
         }
         if copies > 1 {
-            self.round(copies, &end, &go_on);
+            self.round(copies, &end, &go_on, |_| {});
         }
         let advance = match lanes {
             1 => format!("{t}++"),
@@ -77,6 +80,31 @@ impl<'a> Writer<'a> {
         self.end_turns();
         self.combine_parts(&before);
         self.last_samples();
+    }
+
+    /// Writes a loop over steps each of whose iterations fills the rows of a sampling's kept samples and
+    /// combines them, and loops over the steps that are left.
+    fn loop_of_rows(&mut self, number: usize) {
+        let (t, rows) = (self.own.step.clone(), self.time_loop.copies);
+        self.line(&format!("var {t} = run.first_step;"));
+        let [first, last] = [format!("u32({t}) + 1u"), format!("u32({t}) + {rows}u")];
+        self.round(rows, "run.end_step", "", |writer| {
+            writer.combine_kept(number, &first, &last);
+        });
+        let first = self.names.declare("first_kept");
+        self.line(&format!("let {first} = {t};"));
+        self.own.first_kept.clone_from(&first);
+        let left = self.schedule.class.profile().copies.left;
+        if rows > left {
+            self.round(left, "run.end_step", "", |_| {});
+        }
+        self.open(&format!("for (; {t} < run.end_step; {t}++) {{"));
+        self.count(1);
+        self.step();
+        self.close("}");
+        self.open(&format!("if ({t} > {first}) {{"));
+        self.combine_kept(number, &format!("u32({first}) + 1u"), &format!("u32({t})"));
+        self.close("}");
     }
 
     /// The condition of an agent's loop over steps besides their number.
@@ -251,8 +279,9 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes the loop that takes `copies` steps an iteration, as long as that many are left before `end`.
-    fn round(&mut self, copies: u32, end: &str, go_on: &str) {
+    /// Writes the loop that takes `copies` steps an iteration, as long as that many are left before `end`,
+    /// and what is to stand at the end of an iteration.
+    fn round(&mut self, copies: u32, end: &str, go_on: &str, after: impl FnOnce(&mut Self)) {
         let t = self.own.step.clone();
         let lanes = self.time_lanes();
         // Not `t + copies <= end_step`, which could overflow.
@@ -279,6 +308,7 @@ impl<'a> Writer<'a> {
             if !at_once {
                 self.count(1);
             }
+            self.own.copy = copy;
             let falls = self.step();
             self.own.step.clone_from(&t);
             self.names.leave();
@@ -287,6 +317,7 @@ impl<'a> Writer<'a> {
                 break;
             }
         }
+        after(self);
         self.close("}");
     }
 

@@ -138,3 +138,17 @@ fn values_are_held_from_where_they_are_given_to_where_they_are_last_read() {
         let b = x * 3.0 x += b } output x";
     assert!(of(looped) > of(after), "{} {}", of(looped), of(after));
 }
+
+#[test]
+fn agents_that_are_observed_after_every_step_share_an_invocation() {
+    const PATHS: &str = include_str!("../../../../benchmarks/gbm.sim");
+    const DRAWN: &str = include_str!("../../../../benchmarks/gbm_random.sim");
+    let observed =
+        |model: &str, every: u32| format!("{model}\nobserve m = mean(price) every {every}\n");
+    assert_eq!(chosen(&observed(PATHS, 1), 1_048_576, 252), 2);
+    // Too few agents would be left to fill the device, or nothing is combined after most steps.
+    assert_eq!(chosen(&observed(PATHS, 1), 200_000, 252), 1);
+    assert_eq!(chosen(&observed(PATHS, 21), 1_048_576, 252), 1);
+    // Generators of numbers need registers.
+    assert_eq!(chosen(&observed(DRAWN, 1), 1_048_576, 252), 1);
+}

@@ -219,6 +219,7 @@ impl Writer<'_> {
                 "let {} = min({at}, {launch}.agents - 1u);",
                 own.place
             ));
+            lines.extend(writer.weight());
         });
         let own = &self.own.world;
         lines.extend([
