@@ -121,7 +121,7 @@ pub struct Profile {
     /// Or where a step has fewer instructions than this for each time that values of a world are combined:
     /// 136 in `benchmarks/worlds/sir.sim`, which took 0.83 of its time with four agents, 0.87 with two. And
     /// where values are observed after each step of fewer instructions: with two agents GBM (74) took 0.94 of
-    /// its time, Lorenz' equations (70) 0.96; GBM with draws from a counter 1.01, and without them 1.08 with four.
+    /// its time, Lorenz' equations (70) 0.96, GBM with draws from a counter 1.01; GBM with four 1.08.
     pub coarse_fold: f64,
     /// Words that an agent holds, at most, where an invocation runs two, and where it runs four.
     pub coarse_words: (u32, u32),

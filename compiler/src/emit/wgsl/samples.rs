@@ -316,16 +316,8 @@ impl Writer<'_> {
             self.line(&format!("{memory}[{first}] = {all};"));
         }
         self.line("workgroupBarrier();");
-        let every = sample.every;
         self.line(&format!("let {own} = {first_sample} + {place};"));
-        let mut is_new = String::new();
-        if !self.counts_rows(number) {
-            self.line("// Samples before those of this dispatch are stored already.");
-            self.line(&format!(
-                "let begin = select(u32(run.first_step) / {every}u + 1u, 0u, run.first_step == 0);"
-            ));
-            is_new = format!(" && {own} >= begin");
-        }
+        let is_new = self.is_new(number, &own);
         self.open(&format!(
             "if ({place} < {kept}u && {own} <= {last}{is_new}) {{"
         ));
@@ -352,6 +344,19 @@ impl Writer<'_> {
         self.line("workgroupBarrier();");
         self.close("}");
         self.names.leave();
+    }
+
+    /// A condition that a sample that is combined is not stored already.
+    fn is_new(&mut self, number: usize, own: &str) -> String {
+        if self.counts_rows(number) {
+            return String::new();
+        }
+        let every = self.program.samples[number].every;
+        self.line("// Samples before those of this dispatch are stored already.");
+        self.line(&format!(
+            "let begin = select(u32(run.first_step) / {every}u + 1u, 0u, run.first_step == 0);"
+        ));
+        format!(" && {own} >= begin")
     }
 
     /// Exchanges the names of a unit's number and of the number of units with others.

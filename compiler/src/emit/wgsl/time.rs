@@ -42,14 +42,7 @@ impl<'a> Writer<'a> {
         let mut end = bound.clone();
         if let Some(steps) = period {
             self.open(&format!("while ({t} < {bound}{go_on}) {{"));
-            self.open(&format!("if (({t} & {}) == 0) {{", steps - 1));
-            self.block(self.periodic());
-            self.close("}");
-            end = self.names.declare("period_end");
-            self.line(&format!(
-                "let {end} = {t} + min({bound} - {t}, {steps} - ({t} & {}));",
-                steps - 1
-            ));
+            end = self.begin_period(steps, &t, &bound);
         }
         if copies > 1 {
             self.round(copies, &end, &go_on, |_| {});
@@ -131,6 +124,19 @@ impl<'a> Writer<'a> {
         let name = self.names.declare("segment_end");
         self.line(&format!("let {name} = {end};"));
         name
+    }
+
+    /// Writes what begins a period of so many steps; returns the step where it ends.
+    fn begin_period(&mut self, steps: u32, t: &str, bound: &str) -> String {
+        let mask = steps - 1;
+        self.open(&format!("if (({t} & {mask}) == 0) {{"));
+        self.block(self.periodic());
+        self.close("}");
+        let end = self.names.declare("period_end");
+        self.line(&format!(
+            "let {end} = {t} + min({bound} - {t}, {steps} - ({t} & {mask}));"
+        ));
+        end
     }
 
     /// What runs only in the first step of a period.
