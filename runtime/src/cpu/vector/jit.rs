@@ -3,7 +3,8 @@
 //! The vector machine runs each instruction as a loop over the lanes of a block, and so loads and stores a
 //! register of the machine for every operand. Here a run of instructions, a [segment](segment), becomes one
 //! function: a loop over vectors of lanes, in which values stay in the registers of the processor, and only
-//! what is read later is stored. All else stays the machine's: control flow, tables, arrays, draws of
+//! what is read later is stored. Elements of arrays at an index that all lanes share are read, and set, where
+//! they are. All else stays the machine's: control flow, tables, elements at an index per lane, draws of
 //! Philox, functions that compute in `f64`. So every program runs, whatever part of it becomes functions.
 //!
 //! 1. [`segment`] finds the runs and what of their results is read later.
@@ -15,6 +16,7 @@
 //!    such code, the program runs as it was, and says so.
 
 mod body;
+mod constants;
 mod emit;
 mod encode;
 mod lower;
@@ -23,6 +25,7 @@ mod memory;
 mod order;
 mod rare;
 mod segment;
+mod set;
 #[cfg(test)]
 mod tests;
 
@@ -32,7 +35,7 @@ use super::{
     program::{Instruction, Program, Target},
 };
 use body::Loop;
-use emit::Constants;
+use constants::Constants;
 use memory::Executable;
 use sim_compiler::kernel::schedule::Decision;
 use std::sync::Arc;

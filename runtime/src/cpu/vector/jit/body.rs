@@ -11,7 +11,7 @@ use super::{
 use crate::cpu::vector::{
     isa::Isa,
     kernel::GROUP,
-    program::{Register, Slot},
+    program::{AgentArray, Register, Slot},
 };
 use rustc_hash::FxHashMap;
 
@@ -33,6 +33,8 @@ pub enum Node {
     /// A register of the machine, as it was when the segment began: in a loop over several vectors at once,
     /// that vector of it.
     Register(Register, u32),
+    /// The element of an array that a scalar says: an index of [`Body::elements`], and the vector as above.
+    Element(u32, u32),
     /// A scalar, in all lanes.
     Scalar(Slot),
     /// A constant, in all lanes.
@@ -178,6 +180,10 @@ pub enum Three {
 pub struct Body {
     /// Operands before their users.
     pub nodes: Vec<Node>,
+    /// Elements of arrays, by their array and the scalar that is their index.
+    pub elements: Vec<(AgentArray, Slot)>,
+    /// What an element is set to at the end, after all else: an index of `elements`, and the value.
+    pub put: Option<(u32, Value)>,
     known: FxHashMap<Node, Value>,
     /// By register of the machine: its value at the end.
     current: FxHashMap<Register, Value>,
@@ -201,6 +207,36 @@ impl Body {
             Some(&value) => value,
             None => self.value(Node::Register(register, 0)),
         }
+    }
+
+    fn number(&mut self, array: AgentArray, index: Slot) -> u32 {
+        let known = self.elements.iter().position(|&it| it == (array, index));
+        let number = known.unwrap_or_else(|| {
+            self.elements.push((array, index));
+            self.elements.len() - 1
+        });
+        number as u32
+    }
+
+    /// What an element of an array was when the segment began.
+    pub fn element(&mut self, array: AgentArray, index: Slot) -> Value {
+        let number = self.number(array, index);
+        self.value(Node::Element(number, 0))
+    }
+
+    /// Sets an element of an array, as the last thing of all.
+    pub fn put(&mut self, array: AgentArray, index: Slot, value: Value) {
+        self.put = Some((self.number(array, index), value));
+    }
+
+    /// Has a register of an array been set?
+    pub fn sets(&self, array: AgentArray) -> bool {
+        self.written.iter().any(|&register| array.holds(register))
+    }
+
+    /// Is a register that of an element which is read?
+    pub fn may_read(&self, register: Register) -> bool {
+        (self.elements.iter()).any(|(array, _)| array.holds(register))
     }
 
     /// Sets a register of the machine.
@@ -269,7 +305,9 @@ impl Node {
     /// Its operands.
     pub fn operands(self) -> ([Value; 3], usize) {
         match self {
-            Node::Register(..) | Node::Scalar(_) | Node::Constant(_) => ([0; 3], 0),
+            Node::Register(..) | Node::Element(..) | Node::Scalar(_) | Node::Constant(_) => {
+                ([0; 3], 0)
+            }
             Node::One(_, a) => ([a, 0, 0], 1),
             Node::Two(_, a, b) => ([a, b, 0], 2),
             Node::Three(_, all) => (all, 3),
@@ -279,7 +317,7 @@ impl Node {
     /// The same of other operands.
     fn of(self, operand: impl Fn(Value) -> Value) -> Node {
         match self {
-            Node::Register(..) | Node::Scalar(_) | Node::Constant(_) => self,
+            Node::Register(..) | Node::Element(..) | Node::Scalar(_) | Node::Constant(_) => self,
             Node::One(one, a) => Node::One(one, operand(a)),
             Node::Two(two, a, b) => Node::Two(two, operand(a), operand(b)),
             Node::Three(three, all) => Node::Three(three, all.map(operand)),
@@ -295,7 +333,8 @@ impl Node {
 /// By value: whether one that is stored needs it.
 fn needed(body: &Body, stores: &[(Register, Value)]) -> Vec<bool> {
     let mut needed = vec![false; body.nodes.len()];
-    for &(_, value) in stores {
+    let put = body.put.iter().map(|&(_, value)| value);
+    for value in stores.iter().map(|&(_, value)| value).chain(put) {
         needed[value as usize] = true;
     }
     for value in (0..needed.len()).rev() {
@@ -309,11 +348,20 @@ fn needed(body: &Body, stores: &[(Register, Value)]) -> Vec<bool> {
     needed
 }
 
+/// Where a value is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// In a register of the machine.
+    Register(Register),
+    /// In an element of an array, by its index in [`Loop::elements`]; after all else.
+    Element(u32),
+}
+
 /// A value that is stored in a register of the machine, in that vector of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Store {
     /// The register.
-    pub register: Register,
+    pub to: Target,
     /// The vector.
     pub copy: u32,
     /// The value.
@@ -326,6 +374,8 @@ pub struct Store {
 pub struct Loop {
     /// Operands before their users; without those that nothing needs.
     pub nodes: Vec<Node>,
+    /// The elements of arrays among them, as in the body.
+    pub elements: Vec<(AgentArray, Slot)>,
     /// What is stored.
     pub stores: Vec<Store>,
     /// Vectors of an iteration.
@@ -375,6 +425,7 @@ impl Loop {
                         _ => {
                             nodes.push(match node {
                                 Node::Register(register, _) => Node::Register(register, copy),
+                                Node::Element(number, _) => Node::Element(number, copy),
                                 _ => node.of(|it| places[copy as usize][it as usize]),
                             });
                             nodes.len() as Value - 1
@@ -383,16 +434,22 @@ impl Loop {
                 }
             }
         }
+        let stores = stores
+            .iter()
+            .map(|&(register, value)| (Target::Register(register), value));
+        let put = (body.put.iter()).map(|&(number, value)| (Target::Element(number), value));
+        let stores: Vec<(Target, Value)> = stores.chain(put).collect();
         let stores = (0..copies).flat_map(|copy| {
             let place = &places[copy as usize];
-            stores.iter().map(move |&(register, value)| Store {
-                register,
+            stores.iter().map(move |&(to, value)| Store {
+                to,
                 copy,
                 value: place[value as usize],
             })
         });
         Loop {
             nodes,
+            elements: body.elements.clone(),
             stores: stores.collect(),
             copies,
         }

@@ -6,33 +6,20 @@
 //! 1966): it is stored on the stack, unless memory has it already.
 
 use super::{
-    body::{Loop, Node, Store, Three, Value},
-    encode::{Assembler, Mask, Operand, Place, SlowPath, Vector, masks, vectors},
+    body::{Loop, Node, Store, Target, Three, Value},
+    constants::Constants,
+    encode::{ADDRESS, Assembler, Mask, Operand, Place, SlowPath, Vector, masks, vectors},
     rare::Rare,
+    set::Set,
 };
-use crate::cpu::vector::{isa::Isa, program::Register};
+use crate::cpu::vector::{
+    isa::Isa,
+    program::{AgentArray, Register, Slot},
+};
 use rustc_hash::FxHashMap;
 
 /// The most bytes of a function's stack: it is not probed page by page, and threads have megabytes.
 const MOST_STACK: u32 = 1 << 15;
-
-/// The constants of all functions.
-#[derive(Debug, Default)]
-pub struct Constants {
-    /// Their bits.
-    pub bits: Vec<u32>,
-    known: FxHashMap<u32, u32>,
-}
-
-impl Constants {
-    fn number(&mut self, bits: u32) -> u32 {
-        let all = &mut self.bits;
-        *self.known.entry(bits).or_insert_with(|| {
-            all.push(bits);
-            all.len() as u32 - 1
-        })
-    }
-}
 
 /// What is done one after another.
 #[derive(Clone, Copy, Debug)]
@@ -57,20 +44,6 @@ struct State {
     end: u32,
 }
 
-/// A set of registers of the processor, one bit each.
-#[derive(Clone, Copy, Debug, Default)]
-struct Set(u32);
-
-impl Set {
-    fn of(vector: Vector) -> Set {
-        Set(1 << vector)
-    }
-
-    fn has(self, vector: Vector) -> bool {
-        self.0 >> vector & 1 == 1
-    }
-}
-
 struct Emitter<'b> {
     body: &'b Loop,
     /// The values that registers of the machine have at the start.
@@ -81,8 +54,12 @@ struct Emitter<'b> {
     /// By register of the processor: its value.
     vectors: Vec<Option<Value>>,
     assembler: Assembler,
-    /// Slots of the stack with scalars.
+    /// The scalars in slots of the stack.
     scalars: Vec<u32>,
+    /// The elements of arrays that are read, whose addresses are on the stack behind the scalars.
+    elements: Vec<(AgentArray, Slot)>,
+    /// Slots of the stack with scalars or addresses.
+    fixed_slots: u32,
     slots: u32,
     free_slots: Vec<u32>,
     /// What is computed beside the loop.
@@ -97,12 +74,13 @@ struct Emitter<'b> {
 /// need too much of the stack.
 pub fn emit(loops: &[Loop], isa: Isa, constants: &mut Constants) -> Option<Vec<u8>> {
     let mut bodies = Vec::new();
-    let mut scalars = Vec::new();
+    let (mut scalars, mut elements) = (Vec::new(), Vec::new());
     let mut slots = 0;
     for body in loops {
         let emitted = Emitter::run(body, isa, constants);
         // All loops have the same values, and so the same scalars.
         scalars = emitted.scalars;
+        elements = emitted.elements;
         slots = slots.max(emitted.slots);
         bodies.push((emitted.assembler.finish(), emitted.slow_paths, body.copies));
     }
@@ -117,7 +95,7 @@ pub fn emit(loops: &[Loop], isa: Isa, constants: &mut Constants) -> Option<Vec<u
     if slots * function.width() > MOST_STACK {
         return None;
     }
-    function.begin(&scalars, slots);
+    function.begin(&scalars, &elements, slots);
     let mut all = Vec::new();
     for (body, slow_paths, copies) in &bodies {
         let start = function.repeat(body, *copies);
@@ -141,6 +119,8 @@ impl<'b> Emitter<'b> {
             vectors: vec![None; vectors(isa)],
             assembler: Assembler::new(isa),
             scalars: Vec::new(),
+            elements: Vec::new(),
+            fixed_slots: 0,
             slots: 0,
             free_slots: Vec::new(),
             slow_paths: Vec::new(),
@@ -173,14 +153,19 @@ impl<'b> Emitter<'b> {
                 last_user[operand as usize] = value as Value;
             }
         }
+        let last = (nodes.len() as Value).saturating_sub(1);
         let mut stores: Vec<(Value, Store)> = (self.body.stores.iter())
             .map(|&store| {
-                let old = self.old_values.get(&(store.register, store.copy));
+                let Target::Register(register) = store.to else {
+                    return (last, store);
+                };
+                let old = self.old_values.get(&(register, store.copy));
                 let read = old.map_or(store.value, |&old| last_user[old as usize]);
                 (read.max(store.value), store)
             })
             .collect();
-        stores.sort_by_key(|&(after, _)| after);
+        let is_element = |store: &Store| matches!(store.to, Target::Element(_));
+        stores.sort_by_key(|(after, store)| (*after, is_element(store)));
         let mut stores = stores.into_iter().peekable();
         let mut events = Vec::with_capacity(nodes.len() + self.body.stores.len());
         for (value, node) in nodes.iter().enumerate() {
@@ -261,10 +246,34 @@ impl<'b> Emitter<'b> {
                     Some(Place::Stack(self.scalars.len() as u32 - 1))
                 }
                 Node::Constant(bits) => Some(Place::Constant(constants.number(bits))),
-                Node::One(..) | Node::Two(..) | Node::Three(..) => None,
+                Node::Element(..) | Node::One(..) | Node::Two(..) | Node::Three(..) => None,
             };
         }
-        self.slots = self.scalars.len() as u32;
+        for (value, &node) in self.body.nodes.iter().enumerate() {
+            let State { next, end, .. } = self.states[value];
+            if let (Node::Element(number, copy), true) = (node, next < end) {
+                let address = self.address_of(self.body.elements[number as usize]);
+                self.states[value].place = Some(Place::Element { address, copy });
+            }
+        }
+        for store in &self.body.stores {
+            if let Target::Element(number) = store.to {
+                self.address_of(self.body.elements[number as usize]);
+            }
+        }
+        let addresses = self.elements.len() as u32 * ADDRESS;
+        self.fixed_slots = self.scalars.len() as u32 + addresses.div_ceil(self.assembler.width());
+        self.slots = self.fixed_slots;
+    }
+
+    /// Where the address of an element is on the stack, in bytes.
+    fn address_of(&mut self, element: (AgentArray, Slot)) -> u32 {
+        let known = self.elements.iter().position(|&it| it == element);
+        let number = known.unwrap_or_else(|| {
+            self.elements.push(element);
+            self.elements.len() - 1
+        });
+        self.scalars.len() as u32 * self.assembler.width() + number as u32 * ADDRESS
     }
 
     /// The next event that uses a value, from this one on, or after it.
@@ -356,10 +365,9 @@ impl<'b> Emitter<'b> {
 
     /// Frees the slot of a value that nothing uses any more; after the instruction that reads it.
     fn release_slot(&mut self, value: Value) {
-        let scalars = self.scalars.len() as u32;
         if self.dies(value)
             && let Some(Place::Stack(slot)) = self.states[value as usize].place
-            && slot >= scalars
+            && slot >= self.fixed_slots
         {
             self.states[value as usize].place = None;
             self.free_slots.push(slot);
@@ -371,11 +379,18 @@ impl<'b> Emitter<'b> {
     }
 
     fn store(&mut self, store: Store) {
-        let Store {
-            register,
-            copy,
-            value,
-        } = store;
+        let Store { to, copy, value } = store;
+        let register = match to {
+            Target::Register(register) => register,
+            Target::Element(number) => {
+                let address = self.address_of(self.body.elements[number as usize]);
+                let vector = self.resident(value, Set::default());
+                self.assembler
+                    .store(Place::Element { address, copy }, vector);
+                self.release_slot(value);
+                return self.release(value);
+            }
+        };
         let to = Place::Lanes(register, copy);
         // What the register held and is still needed is kept elsewhere.
         let mut kept = Set::default();
@@ -427,7 +442,7 @@ impl<'b> Emitter<'b> {
             Node::Three(Three::Fma, all) => self.fma(value, all),
             Node::Three(Three::Select, all) => self.select(value, all),
             Node::Three(Three::Rare(rare), all) => self.rare(value, rare, all),
-            Node::Register(..) | Node::Scalar(_) | Node::Constant(_) => {
+            Node::Register(..) | Node::Element(..) | Node::Scalar(_) | Node::Constant(_) => {
                 unreachable!("it is there from the start")
             }
         }

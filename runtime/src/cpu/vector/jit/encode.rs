@@ -22,6 +22,13 @@ pub type Mask = u8;
 pub enum Place {
     /// In a register of the machine: the vector of that number of those of an iteration.
     Lanes(Lane, u32),
+    /// In a register of the machine whose address is on the stack.
+    Element {
+        /// Where the address is, in bytes.
+        address: u32,
+        /// The vector, as above.
+        copy: u32,
+    },
     /// On the stack: in the slot of that number.
     Stack(u32),
     /// Among the constants.
@@ -59,6 +66,11 @@ const SCALARS: Register = Register::RSI;
 const BYTES: Register = Register::RDX;
 const OFFSET: Register = Register::RAX;
 const CONSTANTS: Register = Register::RCX;
+/// The address of the register of the machine that the next instruction reads.
+const ELEMENT_AT: Register = Register::R9;
+
+/// Bytes of an address.
+pub const ADDRESS: u32 = 8;
 
 /// Loads a vector, or copies it.
 const LOAD: [Code; 2] = [
@@ -105,8 +117,14 @@ impl Assembler {
         first + u32::from(vector)
     }
 
-    fn memory(&self, place: Place) -> MemoryOperand {
+    /// A place as an operand of the next instruction.
+    fn memory(&mut self, place: Place) -> MemoryOperand {
         let (base, index, displacement) = match place {
+            Place::Element { address, copy } => {
+                let from = on_stack(address.into());
+                self.put(Instruction::with2(Code::Mov_r64_rm64, ELEMENT_AT, from));
+                (ELEMENT_AT, OFFSET, i64::from(copy * self.width()))
+            }
             Place::Lanes(register, copy) => {
                 let bytes = register as i64 * STRIDE as i64 + i64::from(copy * self.width());
                 (LANES_AT, OFFSET, bytes)
@@ -323,6 +341,12 @@ impl Assembler {
     pub fn finish(mut self) -> Vec<u8> {
         self.encoder.take_buffer()
     }
+}
+
+/// So many bytes from the end of the stack.
+fn on_stack(bytes: i64) -> MemoryOperand {
+    let none = Register::None;
+    MemoryOperand::new(Register::RSP, none, 1, bytes, 1, false, none)
 }
 
 /// Bytes of a vector.

@@ -2,7 +2,10 @@
 //! that defines each ([`sim_compiler::builtin::math`]).
 
 use super::body::{Body, One, Two, Value};
-use crate::cpu::vector::op::{Code, Finish, Fused, Plain, Term, Test};
+use crate::cpu::vector::{
+    op::{Code, Finish, Fused, Plain, Term, Test},
+    program::Register,
+};
 
 /// The sign bit.
 const SIGN: u32 = 1 << 31;
@@ -10,11 +13,24 @@ const SIGN: u32 = 1 << 31;
 impl Body {
     /// The value of an instruction, given the old one of its destination and its operands; `None` if it is
     /// not taken apart.
-    pub fn lower(&mut self, code: Code, d: Value, from: [Value; 4]) -> Option<Value> {
+    fn lower(&mut self, code: Code, d: Value, from: [Value; 4]) -> Option<Value> {
         match code {
             Code::Plain(plain) => self.plain(plain, d, from),
             Code::Fused(fused) => Some(self.fused(fused, d, from)),
         }
+    }
+
+    /// Sets a register to the value of an instruction, unless that is not taken apart.
+    pub fn operate(&mut self, code: Code, to: Register, operands: [Value; 4]) -> bool {
+        let old = match code.reads_destination() {
+            true => self.read(to),
+            false => 0,
+        };
+        let value = self.lower(code, old, operands);
+        if let Some(value) = value {
+            self.write(to, value);
+        }
+        value.is_some()
     }
 
     fn term(&mut self, term: Term, a: Value, b: Value) -> Value {

@@ -17,7 +17,7 @@ pub const REGISTERS: u32 = 14;
 /// Cycles until a value is there, as Zen 3 and Golden Cove have it, rounded.
 fn latency(node: Node) -> u32 {
     match node {
-        Node::Register(..) | Node::Scalar(_) | Node::Constant(_) => 0,
+        Node::Register(..) | Node::Element(..) | Node::Scalar(_) | Node::Constant(_) => 0,
         Node::One(one, _) => match one {
             One::Sqrt => 15,
             One::Round | One::Floor | One::Ceil | One::Trunc => 6,

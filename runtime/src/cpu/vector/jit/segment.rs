@@ -267,6 +267,27 @@ fn is_scalar(instruction: &Instruction<u32>) -> bool {
     )
 }
 
+/// The operands of an instruction: so many registers, or scalars.
+fn operands(
+    body: &mut Body,
+    arity: usize,
+    (registers, slots): (&[Register; 5], &[Slot; 4]),
+    constants: &Constants,
+    read: &mut FxHashSet<Slot>,
+) -> [Value; 4] {
+    let mut operands = [0; 4];
+    for operand in 0..arity {
+        operands[operand] = match registers[operand + 1] {
+            0 => {
+                read.insert(slots[operand]);
+                body.value(constants.node(slots[operand]))
+            }
+            register => body.read(register),
+        };
+    }
+    operands
+}
+
 /// The segment at the front of instructions: its values, its instructions with those on scalars, and how many
 /// these are. If there is none, how many instructions are no part of any.
 fn from(code: &[Instruction<u32>], constants: &Constants) -> (Option<(Body, usize, usize)>, usize) {
@@ -280,35 +301,39 @@ fn from(code: &[Instruction<u32>], constants: &Constants) -> (Option<(Body, usiz
                 registers,
                 slots,
                 ..
-            } => {
-                let mut operands = [0; 4];
-                for operand in 0..code.arity() {
-                    operands[operand] = match registers[operand + 1] {
-                        0 => {
-                            read.insert(slots[operand]);
-                            body.value(constants.node(slots[operand]))
-                        }
-                        register => body.read(register),
-                    };
-                }
-                let old = match code.reads_destination() {
-                    true => body.read(registers[0]),
-                    false => 0,
-                };
-                let Some(value) = body.lower(code, old, operands) else {
+            } if !body.may_read(registers[0]) => {
+                let (arity, from) = (code.arity(), (&registers, &slots));
+                let operands = operands(&mut body, arity, from, constants, &mut read);
+                if !body.operate(code, registers[0], operands) {
                     break;
-                };
-                body.write(registers[0], value);
+                }
             }
             Instruction::SineAndCosine {
                 sine, cosine, from, ..
-            } => {
+            } if !body.may_read(sine) && !body.may_read(cosine) => {
                 let angle = body.read(from);
                 let [sin, cos] = [body.sin(angle), body.cos(angle)];
                 body.write(sine, sin);
                 body.write(cosine, cos);
             }
-            Instruction::Copy { to, from } if taken > 0 => {
+            // What an element was when the segment began.
+            Instruction::Pick { to, array, index } if !body.sets(array) && !body.may_read(to) => {
+                read.insert(index);
+                let value = body.element(array, index);
+                body.write(to, value);
+            }
+            Instruction::Put {
+                array,
+                index,
+                from,
+                mask: 0,
+            } => {
+                let value = body.read(from);
+                body.put(array, index, value);
+                (taken, scalars, length) = (taken + 1, before, k + 1);
+                break;
+            }
+            Instruction::Copy { to, from } if taken > 0 && !body.may_read(to) => {
                 let value = body.read(from);
                 body.write(to, value);
             }
@@ -327,7 +352,9 @@ fn from(code: &[Instruction<u32>], constants: &Constants) -> (Option<(Body, usiz
             break;
         }
     }
-    match taken >= FEWEST {
+    // What is set in an array need not be stored before.
+    let fewest = if body.put.is_some() { 2 } else { FEWEST };
+    match taken >= fewest {
         true => (Some((body, length, scalars)), 0),
         false => (None, length),
     }

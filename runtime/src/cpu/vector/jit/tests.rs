@@ -4,7 +4,8 @@
 use super::{
     Constant, Function,
     body::{Body, Loop, Node, One, Three, Two, Value},
-    emit::{Constants, emit},
+    constants::Constants,
+    emit::emit,
     encode::STRIDE,
     memory::Executable,
     rare::Rare,
@@ -12,7 +13,7 @@ use super::{
 use crate::cpu::vector::{
     isa::Isa,
     kernel::{GROUP, LANES, Lanes},
-    program::Register,
+    program::{AgentArray, Register},
 };
 use iced_x86::{Code, Decoder, DecoderOptions, Instruction, Mnemonic, OpKind};
 use sim_compiler::builtin::math::{self, primary};
@@ -189,6 +190,13 @@ fn two(two: Two, [a, other_a]: [u32; 2], [b, other_b]: [u32; 2], is_high: bool) 
     }
 }
 
+/// The register of an element.
+fn element(body: &Body, number: u32, scalars: &[u32]) -> Register {
+    let (array, index) = body.elements[number as usize];
+    let index = (scalars[index as usize] as i32).clamp(0, array.length as i32 - 1);
+    array.first + index as u32 * array.stride + array.part
+}
+
 /// The values of a body in two neighbouring lanes, which are the halves of 64 bits.
 fn evaluate(body: &Body, registers: &[Lanes<u32>], scalars: &[u32], lane: usize) -> Vec<[u32; 2]> {
     let mut values: Vec<[u32; 2]> = Vec::new();
@@ -202,6 +210,10 @@ fn evaluate(body: &Body, registers: &[Lanes<u32>], scalars: &[u32], lane: usize)
         values.push(match node {
             Node::Register(register, _) => {
                 let lanes = registers[*register as usize].all();
+                [lanes[lane], lanes[lane + 1]]
+            }
+            Node::Element(number, _) => {
+                let lanes = registers[element(body, *number, scalars) as usize].all();
                 [lanes[lane], lanes[lane + 1]]
             }
             Node::Scalar(slot) => [scalars[*slot as usize]; 2],
@@ -234,6 +246,13 @@ fn random_body(words: &mut Words, operations: usize) -> Body {
     let mut body = Body::default();
     let mut values: Vec<Value> = (1..=8).map(|register| body.read(register)).collect();
     values.extend((0..4).map(|slot| body.value(Node::Scalar(slot))));
+    let array = AgentArray {
+        first: 16,
+        length: 5,
+        stride: 2,
+        part: 1,
+    };
+    values.extend((3..6).map(|index| body.element(array, index)));
     for _ in 0..6 {
         let bits = words.value();
         values.push(body.bits(bits));
@@ -282,15 +301,29 @@ fn random_body(words: &mut Words, operations: usize) -> Body {
         };
         values.push(value);
     }
+    set_registers(&mut body, words, &values);
+    body
+}
+
+/// Sets registers and an element to some values.
+fn set_registers(body: &mut Body, words: &mut Words, values: &[Value]) {
     for register in 1..=12 {
         let value = values[values.len() - 1 - words.below(values.len().min(40))];
         body.write(register, value);
     }
+    // One of the array from which elements were read, or of another.
+    let array = AgentArray {
+        first: [16, 26][words.below(2)],
+        length: 4,
+        stride: 1,
+        part: 0,
+    };
+    let value = values[words.below(values.len())];
+    body.put(array, words.below(6) as u32, value);
     // Registers that exchange what they have.
     let (a, b) = (body.read(13), body.read(14));
     body.write(13, b);
     body.write(14, a);
-    body
 }
 
 /// The same number, or both are NaN: processors differ about the bits of those.
@@ -313,7 +346,7 @@ fn depends_on_nans(body: &Body, values: &[[u32; 2]]) -> Vec<bool> {
             ),
             Node::Two(op, ..) => matches!(op, Two::AddF | Two::SubF | Two::MulF | Two::DivF),
             Node::Three(op, _) => op != Three::Select,
-            Node::Register(..) | Node::Scalar(_) | Node::Constant(_) => false,
+            Node::Register(..) | Node::Element(..) | Node::Scalar(_) | Node::Constant(_) => false,
         };
         tainted[value] = (computes && makes_nan)
             || operands[..count]
@@ -338,14 +371,16 @@ fn functions_compute_what_the_operations_mean() {
     for round in 0..400 {
         let body = random_body(&mut words, 10 + round);
         let stores: Vec<(Register, Value)> = body.writes().collect();
-        let before: Vec<Lanes<u32>> = (0..16)
+        let (number, put) = body.put.expect("an element");
+        let before: Vec<Lanes<u32>> = (0..30)
             .map(|_| {
                 let mut lanes = Lanes::ZERO;
                 lanes.all_mut().fill_with(|| words.value());
                 lanes
             })
             .collect();
-        let scalars: Vec<u32> = (0..4).map(|_| words.value()).collect();
+        let mut scalars: Vec<u32> = (0..4).map(|_| words.value()).collect();
+        scalars.extend([words.below(5) as u32, words.below(8) as u32]);
         let count = GROUP * (1 + words.below(LANES / GROUP));
         let expected: Vec<_> = (0..count)
             .step_by(2)
@@ -360,9 +395,13 @@ fn functions_compute_what_the_operations_mean() {
                 &scalars,
                 count,
             );
+            let all = stores.iter().copied();
+            let all: Vec<(Register, Value)> = all
+                .chain([(element(&body, number, &scalars), put)])
+                .collect();
             for (pair, values) in expected.iter().enumerate() {
                 let tainted = depends_on_nans(&body, values);
-                for &(register, value) in stores.iter().filter(|it| !tainted[it.1 as usize]) {
+                for &(register, value) in all.iter().filter(|it| !tainted[it.1 as usize]) {
                     for (half, wanted) in values[value as usize].into_iter().enumerate() {
                         let got = after[register as usize].all()[2 * pair + half];
                         compared += 1;
@@ -511,7 +550,7 @@ fn check_slow_paths(function: &[Instruction], rest: &[Instruction], isa: Isa) ->
 
 /// `pushed` bytes are on the stack above the function's own.
 fn check_memory(instruction: &Instruction, constants: usize, isa: Isa, pushed: usize) {
-    use iced_x86::Register::{RAX, RCX, RDI, RSI, RSP};
+    use iced_x86::Register::{R9, RAX, RCX, RDI, RSI, RSP};
     let has_memory = instruction.op_kinds().any(|kind| kind == OpKind::Memory);
     if !has_memory || instruction.mnemonic() == Mnemonic::Lea {
         return;
@@ -522,15 +561,24 @@ fn check_memory(instruction: &Instruction, constants: usize, isa: Isa, pushed: u
             assert_eq!(instruction.memory_index(), RAX);
             assert!(displacement / STRIDE < 16 && displacement % STRIDE < 2 * 64);
         }
-        RSI => assert!(displacement / 4 < 4),
+        R9 => {
+            assert_eq!(instruction.memory_index(), RAX);
+            assert!(displacement < 4 * 64);
+        }
+        RSI => assert!(displacement / 4 < 6),
         RCX => assert!(displacement / 64 < constants),
         RSP => {
             let width = if isa == Isa::Avx512 { 64 } else { 32 };
             let slot = displacement - pushed;
-            assert!(slot.is_multiple_of(width) && slot < 1 << 15);
+            let is_address = instruction.op_kinds().any(|kind| kind == OpKind::Register)
+                && [instruction.op0_register(), instruction.op1_register()]
+                    .iter()
+                    .any(|register| register.is_gpr64());
+            let unit = if is_address { 8 } else { width };
+            assert!(slot.is_multiple_of(unit) && slot < 1 << 15);
         }
         other => panic!("memory at {other:?}: {instruction:?}"),
     }
     let writes = instruction.op0_kind() == OpKind::Memory;
-    assert!(!writes || matches!(instruction.memory_base(), RDI | RSP));
+    assert!(!writes || matches!(instruction.memory_base(), RDI | RSP | R9));
 }

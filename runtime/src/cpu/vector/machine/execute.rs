@@ -51,7 +51,7 @@ impl<L: Lane> Machine<'_, L> {
                         .function(*function, &self.scalars, self.count, functions);
                 }
                 Instruction::Scalar { f, to, from } => {
-                    self.scalars[*to as usize] = f(from.map(|slot| self.scalars[slot as usize]));
+                    self.scalars[*to as usize] = f(self.scalars(*from));
                 }
                 Instruction::Jump(to) => {
                     if (*to as usize) < next {
@@ -84,6 +84,13 @@ impl<L: Lane> Machine<'_, L> {
                 rare => self.rare(rare),
             }
         }
+    }
+
+    /// Scalars. `map` would be no loop that the compiler unrolls: it took a fifth of a run's time.
+    #[inline(always)]
+    fn scalars(&self, [a, b, c, e]: [Slot; 4]) -> [L; 4] {
+        let scalar = |slot: Slot| self.scalars[slot as usize];
+        [scalar(a), scalar(b), scalar(c), scalar(e)]
     }
 
     #[inline(always)]

@@ -2,10 +2,13 @@
 //! of them lead to.
 
 use super::{
-    Assembler, BYTES, CONSTANTS, LANES_AT, LOAD, Mask, OFFSET, Operand, Place, SCALARS, STORE,
-    Vector, mask, vectors,
+    ADDRESS, Assembler, BYTES, CONSTANTS, LANES_AT, LOAD, Mask, OFFSET, Operand, Place, SCALARS,
+    STORE, STRIDE, Vector, mask, on_stack, vectors,
 };
-use crate::cpu::vector::jit::rare::Rare;
+use crate::cpu::vector::{
+    jit::rare::Rare,
+    program::{AgentArray, Slot},
+};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
 /// A slow path: where a jump out of a loop leads. It calls a function of rare arguments, and jumps back.
@@ -33,8 +36,8 @@ impl SlowPath {
 
 impl Assembler {
     /// The beginning of a function: with so many slots on the stack, the first of which are the scalars in
-    /// all lanes.
-    pub fn begin(&mut self, scalars: &[u32], slots: u32) {
+    /// all lanes, and the addresses of elements.
+    pub fn begin(&mut self, scalars: &[u32], elements: &[(AgentArray, Slot)], slots: u32) {
         use Register::{RBP, RSP};
         let bytes = i64::from(slots * self.width()).max(64);
         self.put(Instruction::with1(Code::Push_r64, RBP));
@@ -52,11 +55,42 @@ impl Assembler {
             self.put(Instruction::with2(spread, self.register(0), from));
             self.store(Place::Stack(slot as u32), 0);
         }
+        let first = scalars.len() as u32 * self.width();
+        for (number, &(array, index)) in elements.iter().enumerate() {
+            self.address_of(array, index, first + number as u32 * ADDRESS);
+        }
         self.put(Instruction::with2(
             Code::Xor_r32_rm32,
             Register::EAX,
             Register::EAX,
         ));
+    }
+
+    /// Puts the address of an element on the stack, at that byte. An index out of bounds is clamped, as that
+    /// of a lane that is not active can be.
+    fn address_of(&mut self, array: AgentArray, index: Slot, at: u32) {
+        use Register::{EAX, R8D, RAX};
+        let none = Register::None;
+        let last = array.length as i32 - 1;
+        let (element, first) = (array.stride as usize * STRIDE, array.first + array.part);
+        let first = first as i64 * STRIDE as i64;
+        let scalar = MemoryOperand::new(SCALARS, none, 1, i64::from(index) * 4, 1, false, none);
+        let all = MemoryOperand::new(LANES_AT, RAX, 1, first, 1, false, none);
+        let instructions = [
+            Instruction::with2(Code::Mov_r32_rm32, EAX, scalar),
+            Instruction::with2(Code::Xor_r32_rm32, R8D, R8D),
+            Instruction::with2(Code::Test_rm32_r32, EAX, EAX),
+            Instruction::with2(Code::Cmovs_r32_rm32, EAX, R8D),
+            Instruction::with2(Code::Mov_r32_imm32, R8D, last),
+            Instruction::with2(Code::Cmp_r32_rm32, EAX, R8D),
+            Instruction::with2(Code::Cmovg_r32_rm32, EAX, R8D),
+            Instruction::with3(Code::Imul_r64_rm64_imm32, RAX, RAX, element as i32),
+            Instruction::with2(Code::Lea_r64_m, RAX, all),
+            Instruction::with2(Code::Mov_rm64_r64, on_stack(at.into()), RAX),
+        ];
+        for instruction in instructions {
+            self.put(instruction);
+        }
     }
 
     /// A loop over as many iterations of so many vectors as there are left; where its body begins.
