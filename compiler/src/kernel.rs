@@ -2,8 +2,8 @@
 //! out on a GPU, apart from what it means.
 //!
 //! ```text
-//! device, population, tuning ─┐
-//! optimised program ──────────┴─ choose ─► Choice ─ tailor ─► Tailored ─ emit ─► WGSL
+//! device, population, tuning --+
+//! optimised program -----------+- choose -> Choice - tailor -> Tailored - emit -> WGSL
 //! ```
 //!
 //! * `schedule`: the data: a schedule, what a caller may set of it, decisions in words.

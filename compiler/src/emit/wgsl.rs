@@ -190,8 +190,8 @@ struct Own {
     reserved: String,
     /// The word before the row of the sample at hand.
     sample_row: String,
-    /// The step whose sample has the first row of those that are kept; empty where that is the first copy of
-    /// a step in an iteration.
+    /// The step whose sample has the first row of those that are kept; empty where each copy of a step in an
+    /// iteration has the row of its number.
     first_kept: String,
     /// Which copy of a step in an iteration is written.
     copy: u32,

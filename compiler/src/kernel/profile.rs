@@ -121,7 +121,7 @@ pub struct Profile {
     /// Or where a step has fewer instructions than this for each time that values of a world are combined:
     /// 136 in `benchmarks/worlds/sir.sim`, which took 0.83 of its time with four agents, 0.87 with two. And
     /// where values are observed after each step of fewer instructions: with two agents GBM (74) took 0.94 of
-    /// its time, Lorenz' equations (70) 0.96, GBM with draws from a counter 1.01; GBM with four 1.08.
+    /// its time, Lorenz' equations (85) 0.96, GBM with draws from a counter 1.01; GBM with four 1.02.
     pub coarse_fold: f64,
     /// Words that an agent holds, at most, where an invocation runs two, and where it runs four.
     pub coarse_words: (u32, u32),
@@ -169,7 +169,7 @@ pub struct Copies {
     /// has ended: a step of Acrobot or of a portfolio took 5 % less.
     pub latent: (u32, u32),
     /// Steps an iteration where fewer are left than the copies of one in which samples are combined: with 12
-    /// of 252 left, GBM took 0.5 to 1.5 % less, with and without draws.
+    /// of 252 left, GBM took 0.3 to 1.6 % less, with and without draws.
     pub left: u32,
     /// Whether steps with branches are copied. SwiftShader compiles `sir` in 0.12 s with one copy, in 17 s
     /// with four.

@@ -25,7 +25,7 @@ pub(super) struct Coarse {
     current: Option<usize>,
     /// Who shares a value.
     uniformity: Option<Uniformity>,
-    /// In units: what the first of two neighbours counts in a sum of both, by pair.
+    /// In units: the factor of the first of two neighbours in a sum of both, by pair.
     weights: Vec<String>,
 }
 
@@ -224,8 +224,9 @@ impl Writer<'_> {
         self.close("}");
     }
 
-    /// Gives a name to what the first of two neighbours counts in a sum of both: one, or so little that it
-    /// changes nothing, where the second is no agent of the unit and does what the first one does. The line.
+    /// The line that names the factor of the first of two neighbours in a sum of both, if the current agent is
+    /// the second and such sums are written: one, or so little that it changes nothing, where the second is
+    /// no agent of the unit and has the values of the first.
     pub(super) fn weight(&mut self) -> Option<String> {
         let is_second = !self.number_in_invocation().is_multiple_of(2);
         let mut combined = self.program.samples.iter().flat_map(|it| &it.combined);

@@ -5,9 +5,10 @@
 //! In worlds, what is observed is combined at once. Where units of agents stand for worlds, each agent keeps
 //! its value in workgroup memory, a row per sample. Once several rows are full, each invocation combines a
 //! part of one of them: that takes one load and one operation per agent and sample, where a tree over the
-//! agents of each sample would take several exchanges and barriers. What is sampled after every step has its
-//! first row where the loop over steps was last left, so that the rows of an iteration's steps are constants
-//! apart.
+//! agents of each sample would take several exchanges and barriers. Where an iteration of the loop over steps
+//! has as many steps as there are rows, it fills all of them, and combines them at its end. Elsewhere what is
+//! sampled after every step has its first row where the loop was last left, so that the rows of an
+//! iteration's steps are constants apart.
 
 use super::{Writer, coarsening::combined, lanes::opaque, literal};
 use crate::{
@@ -80,11 +81,12 @@ impl Writer<'_> {
         is_in_each_step && !self.usage.stops && self.kept(number).is_some()
     }
 
-    /// The sampling whose rows an iteration of the loop over steps fills, if nothing else ends a part of it.
-    pub(super) fn fills_rows(&self) -> Option<usize> {
-        let plain = ENABLED && self.time_loop.period.is_none() && self.program.samples.len() == 1;
+    /// Does an iteration of the loop over steps fill the rows of the only sampling? The compiler for pages
+    /// leaves the loop in this case, too: it shall stay small.
+    pub(super) fn fills_rows(&self) -> bool {
+        let is_plain = self.time_loop.period.is_none() && self.program.samples.len() == 1;
         let copies = self.time_loop.copies;
-        (plain && self.counts_rows(0) && copies > 1 && self.kept(0) == Some(copies)).then_some(0)
+        ENABLED && is_plain && copies > 1 && self.counts_rows(0) && self.kept(0) == Some(copies)
     }
 
     /// The rows that are filled before they are combined: those of whole iterations of the loop over steps.

@@ -15,8 +15,8 @@ impl<'a> Writer<'a> {
         }
         self.blank();
         self.first_samples();
-        if let Some(number) = self.fills_rows() {
-            return self.loop_of_rows(number);
+        if self.fills_rows() {
+            return self.loop_of_rows();
         }
         let lanes = self.time_lanes();
         let TimeLoop {
@@ -75,14 +75,14 @@ impl<'a> Writer<'a> {
         self.last_samples();
     }
 
-    /// Writes a loop over steps each of whose iterations fills the rows of a sampling's kept samples and
-    /// combines them, and loops over the steps that are left.
-    fn loop_of_rows(&mut self, number: usize) {
+    /// Writes a loop over steps each of whose iterations fills the rows of the only sampling and combines
+    /// them, and loops over the steps that are left.
+    fn loop_of_rows(&mut self) {
         let (t, rows) = (self.own.step.clone(), self.time_loop.copies);
         self.line(&format!("var {t} = run.first_step;"));
         let [first, last] = [format!("u32({t}) + 1u"), format!("u32({t}) + {rows}u")];
         self.round(rows, "run.end_step", "", |writer| {
-            writer.combine_kept(number, &first, &last);
+            writer.combine_kept(0, &first, &last);
         });
         let first = self.names.declare("first_kept");
         self.line(&format!("let {first} = {t};"));
@@ -96,7 +96,7 @@ impl<'a> Writer<'a> {
         self.step();
         self.close("}");
         self.open(&format!("if ({t} > {first}) {{"));
-        self.combine_kept(number, &format!("u32({first}) + 1u"), &format!("u32({t})"));
+        self.combine_kept(0, &format!("u32({first}) + 1u"), &format!("u32({t})"));
         self.close("}");
     }
 

@@ -25,7 +25,6 @@ mod memory;
 mod order;
 mod rare;
 mod segment;
-mod set;
 #[cfg(test)]
 mod tests;
 

@@ -209,6 +209,7 @@ impl Body {
         }
     }
 
+    /// The index of an element among those of the body.
     fn number(&mut self, array: AgentArray, index: Slot) -> u32 {
         let known = self.elements.iter().position(|&it| it == (array, index));
         let number = known.unwrap_or_else(|| {
@@ -234,7 +235,7 @@ impl Body {
         self.written.iter().any(|&register| array.holds(register))
     }
 
-    /// Is a register that of an element which is read?
+    /// Can a register be that of an element that is read or set?
     pub fn may_read(&self, register: Register) -> bool {
         (self.elements.iter()).any(|(array, _)| array.holds(register))
     }
@@ -350,7 +351,7 @@ fn needed(body: &Body, stores: &[(Register, Value)]) -> Vec<bool> {
 
 /// Where a value is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum Destination {
     /// In a register of the machine.
     Register(Register),
     /// In an element of an array, by its index in [`Loop::elements`]; after all else.
@@ -360,8 +361,8 @@ pub enum Target {
 /// A value that is stored in a register of the machine, in that vector of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Store {
-    /// The register.
-    pub to: Target,
+    /// The register, or the element whose register it is.
+    pub to: Destination,
     /// The vector.
     pub copy: u32,
     /// The value.
@@ -374,7 +375,7 @@ pub struct Store {
 pub struct Loop {
     /// Operands before their users; without those that nothing needs.
     pub nodes: Vec<Node>,
-    /// The elements of arrays among them, as in the body.
+    /// As in the body.
     pub elements: Vec<(AgentArray, Slot)>,
     /// What is stored.
     pub stores: Vec<Store>,
@@ -436,9 +437,9 @@ impl Loop {
         }
         let stores = stores
             .iter()
-            .map(|&(register, value)| (Target::Register(register), value));
-        let put = (body.put.iter()).map(|&(number, value)| (Target::Element(number), value));
-        let stores: Vec<(Target, Value)> = stores.chain(put).collect();
+            .map(|&(register, value)| (Destination::Register(register), value));
+        let put = (body.put.iter()).map(|&(number, value)| (Destination::Element(number), value));
+        let stores: Vec<(Destination, Value)> = stores.chain(put).collect();
         let stores = (0..copies).flat_map(|copy| {
             let place = &places[copy as usize];
             stores.iter().map(move |&(to, value)| Store {

@@ -6,16 +6,12 @@
 //! 1966): it is stored on the stack, unless memory has it already.
 
 use super::{
-    body::{Loop, Node, Store, Target, Three, Value},
+    body::{Destination, Loop, Node, Store, Three, Value},
     constants::Constants,
     encode::{ADDRESS, Assembler, Mask, Operand, Place, SlowPath, Vector, masks, vectors},
     rare::Rare,
-    set::Set,
 };
-use crate::cpu::vector::{
-    isa::Isa,
-    program::{AgentArray, Register, Slot},
-};
+use crate::cpu::vector::{isa::Isa, program::Register};
 use rustc_hash::FxHashMap;
 
 /// The most bytes of a function's stack: it is not probed page by page, and threads have megabytes.
@@ -44,6 +40,20 @@ struct State {
     end: u32,
 }
 
+/// A set of registers of the processor, one bit each.
+#[derive(Clone, Copy, Debug, Default)]
+struct Set(u32);
+
+impl Set {
+    fn of(vector: Vector) -> Set {
+        Set(1 << vector)
+    }
+
+    fn has(self, vector: Vector) -> bool {
+        self.0 >> vector & 1 == 1
+    }
+}
+
 struct Emitter<'b> {
     body: &'b Loop,
     /// The values that registers of the machine have at the start.
@@ -56,8 +66,6 @@ struct Emitter<'b> {
     assembler: Assembler,
     /// The scalars in slots of the stack.
     scalars: Vec<u32>,
-    /// The elements of arrays that are read, whose addresses are on the stack behind the scalars.
-    elements: Vec<(AgentArray, Slot)>,
     /// Slots of the stack with scalars or addresses.
     fixed_slots: u32,
     slots: u32,
@@ -74,13 +82,12 @@ struct Emitter<'b> {
 /// need too much of the stack.
 pub fn emit(loops: &[Loop], isa: Isa, constants: &mut Constants) -> Option<Vec<u8>> {
     let mut bodies = Vec::new();
-    let (mut scalars, mut elements) = (Vec::new(), Vec::new());
+    let mut scalars = Vec::new();
     let mut slots = 0;
     for body in loops {
         let emitted = Emitter::run(body, isa, constants);
         // All loops have the same values, and so the same scalars.
         scalars = emitted.scalars;
-        elements = emitted.elements;
         slots = slots.max(emitted.slots);
         bodies.push((emitted.assembler.finish(), emitted.slow_paths, body.copies));
     }
@@ -95,7 +102,7 @@ pub fn emit(loops: &[Loop], isa: Isa, constants: &mut Constants) -> Option<Vec<u
     if slots * function.width() > MOST_STACK {
         return None;
     }
-    function.begin(&scalars, &elements, slots);
+    function.begin(&scalars, &loops[0].elements, slots);
     let mut all = Vec::new();
     for (body, slow_paths, copies) in &bodies {
         let start = function.repeat(body, *copies);
@@ -119,7 +126,6 @@ impl<'b> Emitter<'b> {
             vectors: vec![None; vectors(isa)],
             assembler: Assembler::new(isa),
             scalars: Vec::new(),
-            elements: Vec::new(),
             fixed_slots: 0,
             slots: 0,
             free_slots: Vec::new(),
@@ -156,7 +162,7 @@ impl<'b> Emitter<'b> {
         let last = (nodes.len() as Value).saturating_sub(1);
         let mut stores: Vec<(Value, Store)> = (self.body.stores.iter())
             .map(|&store| {
-                let Target::Register(register) = store.to else {
+                let Destination::Register(register) = store.to else {
                     return (last, store);
                 };
                 let old = self.old_values.get(&(register, store.copy));
@@ -164,7 +170,7 @@ impl<'b> Emitter<'b> {
                 (read.max(store.value), store)
             })
             .collect();
-        let is_element = |store: &Store| matches!(store.to, Target::Element(_));
+        let is_element = |store: &Store| matches!(store.to, Destination::Element(_));
         stores.sort_by_key(|(after, store)| (*after, is_element(store)));
         let mut stores = stores.into_iter().peekable();
         let mut events = Vec::with_capacity(nodes.len() + self.body.stores.len());
@@ -250,30 +256,19 @@ impl<'b> Emitter<'b> {
             };
         }
         for (value, &node) in self.body.nodes.iter().enumerate() {
-            let State { next, end, .. } = self.states[value];
-            if let (Node::Element(number, copy), true) = (node, next < end) {
-                let address = self.address_of(self.body.elements[number as usize]);
+            if let Node::Element(number, copy) = node {
+                let address = self.address_of(number);
                 self.states[value].place = Some(Place::Element { address, copy });
             }
         }
-        for store in &self.body.stores {
-            if let Target::Element(number) = store.to {
-                self.address_of(self.body.elements[number as usize]);
-            }
-        }
-        let addresses = self.elements.len() as u32 * ADDRESS;
+        let addresses = self.body.elements.len() as u32 * ADDRESS;
         self.fixed_slots = self.scalars.len() as u32 + addresses.div_ceil(self.assembler.width());
         self.slots = self.fixed_slots;
     }
 
-    /// Where the address of an element is on the stack, in bytes.
-    fn address_of(&mut self, element: (AgentArray, Slot)) -> u32 {
-        let known = self.elements.iter().position(|&it| it == element);
-        let number = known.unwrap_or_else(|| {
-            self.elements.push(element);
-            self.elements.len() - 1
-        });
-        self.scalars.len() as u32 * self.assembler.width() + number as u32 * ADDRESS
+    /// Where the address of an element is on the stack, in bytes: behind the scalars.
+    fn address_of(&self, number: u32) -> u32 {
+        self.scalars.len() as u32 * self.assembler.width() + number * ADDRESS
     }
 
     /// The next event that uses a value, from this one on, or after it.
@@ -381,9 +376,9 @@ impl<'b> Emitter<'b> {
     fn store(&mut self, store: Store) {
         let Store { to, copy, value } = store;
         let register = match to {
-            Target::Register(register) => register,
-            Target::Element(number) => {
-                let address = self.address_of(self.body.elements[number as usize]);
+            Destination::Register(register) => register,
+            Destination::Element(number) => {
+                let address = self.address_of(number);
                 let vector = self.resident(value, Set::default());
                 self.assembler
                     .store(Place::Element { address, copy }, vector);
