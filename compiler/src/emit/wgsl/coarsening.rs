@@ -224,9 +224,9 @@ impl Writer<'_> {
         self.close("}");
     }
 
-    /// The line that names the factor of the first of two neighbours in a sum of both, if the current agent is
-    /// the second and such sums are written: one, or so little that it changes nothing, where the second is
-    /// no agent of the unit and has the values of the first.
+    /// The line that names the factor of the first of two neighbours in a sum of both, if the current agent
+    /// is the second and such sums are written: one, or so little that it changes nothing, where the second
+    /// is no agent of the unit and has the values of the first.
     pub(super) fn weight(&mut self) -> Option<String> {
         let is_second = !self.number_in_invocation().is_multiple_of(2);
         let mut combined = self.program.samples.iter().flat_map(|it| &it.combined);
