@@ -6,9 +6,10 @@
 //! its value in workgroup memory, a row per sample. Once several rows are full, each invocation combines a
 //! part of one of them: that takes one load and one operation per agent and sample, where a tree over the
 //! agents of each sample would take several exchanges and barriers. Where an iteration of the loop over steps
-//! has as many steps as there are rows, it fills all of them, and combines them at its end. Elsewhere what is
-//! sampled after every step has its first row where the loop was last left, so that the rows of an
-//! iteration's steps are constants apart.
+//! has as many steps as there are rows, it fills all of them, and combines them at its end; steps that are
+//! left over come before it, with the sample before the first step. Elsewhere what is sampled after every step
+//! has its first row where the loop was last left, so that the rows of an iteration's steps are constants
+//! apart.
 
 use super::{Writer, coarsening::combined, lanes::opaque, literal};
 use crate::{
@@ -28,7 +29,7 @@ impl Writer<'_> {
             self.open("{");
             self.sample(number, "0u", row);
             self.close("}");
-            if row.is_some() {
+            if row.is_some() && !self.fills_rows() {
                 self.combine_kept(number, "0u", "0u");
             }
         }

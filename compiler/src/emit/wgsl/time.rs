@@ -76,28 +76,35 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes a loop over steps each of whose iterations fills the rows of the only sampling and combines
-    /// them, and loops over the steps that are left.
+    /// them. The steps that are left over come before it: with the sample before the first step, which then
+    /// needs no barriers of its own, they fit the rows.
     fn loop_of_rows(&mut self) {
         let (t, rows) = (self.own.step.clone(), self.time_loop.copies);
         self.line(&format!("var {t} = run.first_step;"));
-        let [first, last] = [format!("u32({t}) + 1u"), format!("u32({t}) + {rows}u")];
-        self.round(rows, "run.end_step", "", |writer| {
-            writer.combine_kept(0, &first, &last);
-        });
-        let first = self.names.declare("first_kept");
-        self.line(&format!("let {first} = {t};"));
+        let [first, left_end] = ["first_kept", "left_end"].map(|name| self.names.declare(name));
+        self.line(&format!(
+            "let {first} = select(run.first_step, -1, run.first_step == 0);"
+        ));
+        self.line(&format!(
+            "let {left_end} = {t} + (run.end_step - run.first_step) % {rows};"
+        ));
         self.own.first_kept.clone_from(&first);
         let left = self.schedule.class.profile().copies.left;
         if rows > left {
-            self.round(left, "run.end_step", "", |_| {});
+            self.round(left, &left_end, "", |_| {});
         }
-        self.open(&format!("for (; {t} < run.end_step; {t}++) {{"));
+        self.open(&format!("for (; {t} < {left_end}; {t}++) {{"));
         self.count(1);
         self.step();
         self.close("}");
         self.open(&format!("if ({t} > {first}) {{"));
-        self.combine_kept(0, &format!("u32({first}) + 1u"), &format!("u32({t})"));
+        self.combine_kept(0, &format!("u32({first} + 1)"), &format!("u32({t})"));
         self.close("}");
+        self.own.first_kept.clear();
+        let [first, last] = [format!("u32({t}) + 1u"), format!("u32({t}) + {rows}u")];
+        self.round(rows, "run.end_step", "", |writer| {
+            writer.combine_kept(0, &first, &last);
+        });
     }
 
     /// The condition of an agent's loop over steps besides their number.
