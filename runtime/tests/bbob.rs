@@ -1,5 +1,5 @@
-//! CMA-ES of `Simulation::search` beside published numbers: functions of the testbed BBOB in 10 dimensions, and
-//! one of the testbed of CEC 2013 in 1,000.
+//! CMA-ES of `Simulation::search` beside published numbers: functions of the testbed BBOB in 10 dimensions,
+//! and one of the testbed of CEC 2013 in 1,000.
 //!
 //! The functions are those of N. Hansen, S. Finck, R. Ros and A. Auger, "Real-Parameter Black-Box
 //! Optimization Benchmarking 2009: Noiseless Functions Definitions" (INRIA RR-6829), without the offset of
@@ -283,9 +283,9 @@ fn many_dimensions_with_many_local_minima_are_searched() {
     assert_eq!(found.ended, SearchEnded::Target);
 }
 
-/// Function f2 of the testbed for large-scale optimisation of CEC 2013 (X. Li, K. Tang, M. N. Omidvar, Z. Yang
-/// and K. Qin, 2013): Rastrigin's, shifted, with irregular waves, an asymmetry, and axes of lengths from 1 to
-/// the root of 10. Here the optimum is drawn as it was there.
+/// Function f2 of the testbed for large-scale optimisation of CEC 2013 (X. Li, K. Tang, M. N. Omidvar, Z.
+/// Yang and K. Qin, 2013): Rastrigin's, shifted, with irregular waves, an asymmetry, and axes of lengths from
+/// 1 to the root of 10. Here the optimum is drawn as it was there.
 const LARGE: &str = "
     input x: [f32; D] ~ uniform(-5.0, 5.0)
     data optimum: [f32; D]
@@ -310,9 +310,9 @@ const LARGE: &str = "
     output cost = sum(for k in 0..D: cost_of(k, x[k] - optimum[k]))
 ";
 
-/// The mean error of 25 runs of MOS after 3 million evaluations in 1,000 dimensions: A. LaTorre, S. Muelas and
-/// J.-M. Pena, "Large Scale Global Optimization: Experimental Results with MOS-based Hybrid Algorithms" (CEC
-/// 2013), Table IV. SHADE-ILS came to 1.00e3 (D. Molina, A. LaTorre and F. Herrera, CEC 2018, Table VI).
+/// The mean error of 25 runs of MOS after 3 million evaluations in 1,000 dimensions: A. LaTorre, S. Muelas
+/// and J.-M. Pena, "Large Scale Global Optimization: Experimental Results with MOS-based Hybrid Algorithms"
+/// (CEC 2013), Table IV. SHADE-ILS came to 1.00e3 (D. Molina, A. LaTorre and F. Herrera, CEC 2018, Table VI).
 const PUBLISHED: f64 = 832.0;
 
 /// As many evaluations a dimension as there; without `SIM_BBOB` in 100 dimensions, where the same error a

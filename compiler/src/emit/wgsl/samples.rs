@@ -7,9 +7,9 @@
 //! part of one of them: that takes one load and one operation per agent and sample, where a tree over the
 //! agents of each sample would take several exchanges and barriers. Where an iteration of the loop over steps
 //! has as many steps as there are rows, it fills all of them, and combines them at its end; steps that are
-//! left over come before it, with the sample before the first step. Elsewhere what is sampled after every step
-//! has its first row where the loop was last left, so that the rows of an iteration's steps are constants
-//! apart.
+//! left over come before it, with the sample before the first step. Elsewhere what is sampled after every
+//! step has its first row where the loop was last left, so that the rows of an iteration's steps are
+//! constants apart.
 
 use super::{Writer, coarsening::combined, lanes::opaque, literal};
 use crate::{
