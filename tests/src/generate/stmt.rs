@@ -63,23 +63,23 @@ impl Generator {
         }
         let Variable { name, ty, .. } = targets[self.dice.below(targets.len())].clone();
         match &ty {
-            Ty::Array(element, length) if self.dice.chance(60) => {
+            Ty::Array(element, length) if self.in_loop || self.dice.chance(60) => {
                 let index = if self.dice.chance(40) {
                     self.dice.below(*length as usize).to_string()
                 } else {
                     format!("{} + {}", self.number(), self.expr(&Ty::I32, 2))
                 };
-                let value = self.expr(element, 3);
+                let value = self.bounded(element, 3);
                 self.line(&format!("{name}[{index}] = {value}"));
             }
-            Ty::Struct(id) if self.dice.chance(60) => {
+            Ty::Struct(id) if self.in_loop || self.dice.chance(60) => {
                 let fields = self.structs[*id].clone();
                 let (field, ty) = fields[self.dice.below(fields.len())].clone();
-                let value = self.expr(&ty, 3);
+                let value = self.bounded(&ty, 3);
                 self.line(&format!("{name}.{field} = {value}"));
             }
             Ty::Vec2 | Ty::Vec3 if self.dice.chance(50) => {
-                let value = self.expr(&Ty::F32, 2);
+                let value = self.bounded(&Ty::F32, 2);
                 let part = ["x", "y"][self.dice.below(2)];
                 self.line(&format!("{name}.{part} = {value}"));
             }
@@ -89,14 +89,22 @@ impl Generator {
                 let value = self.expr(&ty, 2);
                 self.line(&format!("{name} {op} {value}"));
             }
-            Ty::F32 => {
-                let value = self.expr(&ty, 3);
-                self.line(&format!("{name} = clamp({value}, -999.0, 999.0)"));
-            }
             _ => {
-                let value = self.expr(&ty, 3);
+                let value = self.bounded(&ty, 3);
                 self.line(&format!("{name} = {value}"));
             }
+        }
+    }
+
+    /// An expression for a variable that may be in it: of floats, what a loop cannot make grow until
+    /// sums round.
+    fn bounded(&mut self, ty: &Ty, depth: usize) -> String {
+        let value = self.expr(ty, depth);
+        match ty {
+            Ty::F32 => format!("clamp({value}, -999.0, 999.0)"),
+            Ty::Vec2 => format!("clamp({value}, vec2(-999.0), vec2(999.0))"),
+            Ty::Vec3 => format!("clamp({value}, vec3(-999.0), vec3(999.0))"),
+            Ty::I32 | Ty::U32 | Ty::Bool | Ty::Array(..) | Ty::Struct(_) | Ty::Enum => value,
         }
     }
 
