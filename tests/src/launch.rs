@@ -60,6 +60,9 @@ pub const PLAIN: Tuning = Tuning {
     ..Tuning::AUTO
 };
 
+/// As many bytes of arrays as an invocation can keep: by themselves kernels for software adapters keep few.
+pub const IN_INVOCATION: Option<u32> = Some(16_384);
+
 /// A kernel that does all that kernels can do beside what a model says, with copies of the step and
 /// dispatches that divide no number of steps.
 pub const ELABORATE: Tuning = Tuning {
@@ -67,6 +70,7 @@ pub const ELABORATE: Tuning = Tuning {
     step_table: Some(true),
     reserve: Some(true),
     unroll_steps: Some(3),
+    array_bytes: IN_INVOCATION,
     ..Tuning::AUTO
 };
 

@@ -5,9 +5,7 @@ use super::{
     lanes::{self, Estimate, Held, Laid},
     per_step,
     profile::Profile,
-    schedule::{
-        ARRAY_BYTES, Decision, MOST_LANES, Occupancy, Schedule, Target, Tuning, WorldDispatch,
-    },
+    schedule::{Decision, MOST_LANES, Occupancy, Schedule, Target, Tuning, WorldDispatch},
     step_table::Budget,
     tailor::Choice,
     worlds::WorldLayout,
@@ -135,7 +133,7 @@ fn is_spread(artifact: &Artifact, layout: &WorldLayout, target: &Target, tuning:
     if !lanes::SHUFFLES || asked || target.points || target.subgroup < 2 {
         return false;
     }
-    let array_bytes = tuning.array_bytes.unwrap_or(ARRAY_BYTES);
+    let array_bytes = tuning.array_bytes.unwrap_or(profile.array_bytes);
     let work = lanes::instructions_over_world(artifact, members, array_bytes);
     if work == 0.0 || per_step::obstacle(&artifact.program, members).is_some() {
         return false;
@@ -171,7 +169,7 @@ fn lanes_over_world(members: u32, target: &Target, tuning: &Tuning) -> (u32, Str
 const LEAST_ITERATIONS: u32 = 4;
 
 /// Why it is so where a caller decides.
-const ASKED_FOR: &str = "the caller asked for it";
+pub(crate) const ASKED_FOR: &str = "the caller asked for it";
 
 /// The optimised program split over each number of lanes that was asked for, each computed once.
 struct Splits<'a> {

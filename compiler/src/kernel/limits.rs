@@ -3,7 +3,7 @@
 
 use crate::{
     ir::{Block, ExprId, Len, Program, Stmt, VarId, VarMap, each_statement},
-    kernel::schedule::ARRAY_BYTES,
+    kernel::profile::ARRAY_BYTES,
     manifest::header,
     value::VEC4_WORDS,
 };

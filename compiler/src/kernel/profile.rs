@@ -6,6 +6,9 @@
 //! here and run `simc bench` on the models that its comment names; `simc bench --tune` varies what a caller
 //! may set without a change of the code. `docs/performance.md` says what each choice is worth.
 
+/// All bytes of arrays that WGSL lets an invocation keep, or more.
+pub(crate) const ARRAY_BYTES: u32 = 16_384;
+
 /// A kind of device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum DeviceClass {
@@ -77,6 +80,12 @@ pub struct Profile {
     pub cached_words: u32,
     /// See `cached_words`.
     pub cached_invocations: u32,
+    /// Bytes of an agent's arrays that an invocation keeps in its own memory, at most: others are in storage.
+    /// lavapipe writes some six basic blocks for each element that it clears, and unrolls loops with as many
+    /// iterations as the array has elements; LLVM then takes time with the cube of the number of blocks.
+    /// `benchmarks/large/attention.sim` started in 413 s with all of its arrays there, in 70 s with at most
+    /// 512 bytes and in 10 s with 64; `lstm.sim` in 330 and 1.5 s, `rod.sim` in 49 and 3 s.
+    pub array_bytes: u32,
     /// Input values that a lane can hold in registers beside its other values.
     pub held_inputs: u32,
     /// Where the time goes into loading tables, which all agents read, this many times as many invocations
@@ -198,6 +207,7 @@ pub const LARGE_GPU: Profile = Profile {
     crowded_inputs: 160,
     cached_words: 64,
     cached_invocations: 900,
+    array_bytes: ARRAY_BYTES,
     held_inputs: 170,
     streaming: 4,
     streaming_inputs: 64,
@@ -254,5 +264,6 @@ pub const SOFTWARE: Profile = Profile {
         ..LARGE_GPU.copies
     },
     most_folds: 8,
+    array_bytes: 64,
     ..LARGE_GPU
 };

@@ -9,7 +9,7 @@
 mod stage;
 mod target;
 
-use super::profile::DeviceClass;
+use super::profile::{ARRAY_BYTES, DeviceClass};
 use crate::manifest::{ConstantTables, Spill, StepTable};
 pub use stage::{Chosen, Grid, Obstacle, Scratch, Stage, When};
 use std::{fmt, str::FromStr};
@@ -115,14 +115,11 @@ impl Schedule {
             has_infinities: target.has_infinities,
             relax: tuning.relax.unwrap_or(target.busy.is_some()),
             points: target.points,
-            array_bytes: tuning.array_bytes.unwrap_or(ARRAY_BYTES),
+            array_bytes: tuning.array_bytes.unwrap_or(target.profile().array_bytes),
             ..Schedule::default()
         }
     }
 }
-
-/// All bytes of arrays that WGSL lets an invocation keep, or more.
-pub(crate) const ARRAY_BYTES: u32 = 16_384;
 
 /// Most lanes of an agent: all of a workgroup. WebGPU guarantees at least 256 invocations there.
 pub const MOST_LANES: u32 = 128;

@@ -63,7 +63,7 @@ impl Generator {
         }
         let Variable { name, ty, .. } = targets[self.dice.below(targets.len())].clone();
         match &ty {
-            Ty::Array(element, length) if self.in_loop || self.dice.chance(60) => {
+            Ty::Array(element, length) if self.dice.chance(60) || self.in_loop => {
                 let index = if self.dice.chance(40) {
                     self.dice.below(*length as usize).to_string()
                 } else {
@@ -72,7 +72,7 @@ impl Generator {
                 let value = self.bounded(element, 3);
                 self.line(&format!("{name}[{index}] = {value}"));
             }
-            Ty::Struct(id) if self.in_loop || self.dice.chance(60) => {
+            Ty::Struct(id) if self.dice.chance(60) || self.in_loop => {
                 let fields = self.structs[*id].clone();
                 let (field, ty) = fields[self.dice.below(fields.len())].clone();
                 let value = self.bounded(&ty, 3);

@@ -1,7 +1,7 @@
 //! Random well-typed models give the same bits on the reference interpreter, on the vector machine with each
 //! instruction set that is here, and on the GPU, optimised and not. A GPU may give a zero the other sign.
 //!
-//! `SIM_MODELS` says how many (default 60, with worlds 24), `SIM_FIRST_MODEL` the first seed.
+//! `SIM_MODELS` says how many (default 30, with worlds 12), `SIM_FIRST_MODEL` the first seed.
 
 use super::files;
 #[cfg(feature = "texts")]
@@ -71,8 +71,8 @@ fn random_models_agree() {
 #[test]
 fn random_models_agree_in_f64() {
     let ways = launch::ways_on_cpu(RealType::F64);
-    agree(generate::model, &ways, 60);
-    agree(generate::world_model, &ways, 60);
+    agree(generate::model, &ways, 30);
+    agree(generate::world_model, &ways, 30);
 }
 
 /// Models with worlds, phases and series, also with several worlds in a workgroup, with a dispatch for each
@@ -88,7 +88,7 @@ fn random_worlds_agree() {
             ..way.clone()
         }));
     }
-    agree(generate::world_model, &ways, 24);
+    agree(generate::world_model, &ways, 12);
 }
 
 /// Schedules of worlds that the rules do not choose by themselves.
@@ -115,6 +115,7 @@ const WORLD_TUNINGS: [Tuning; 4] = [
         world_dispatch: Some(WorldDispatch::Fused),
         worlds_per_workgroup: Some(1),
         agents_per_invocation: Some(2),
+        array_bytes: launch::IN_INVOCATION,
         ..Tuning::AUTO
     },
 ];
@@ -152,7 +153,7 @@ fn choices(seed: u64) -> Tuning {
         shuffles: [None, Some(false)][seed as usize / 4 % 2],
         steps_per_dispatch: [None, Some(3), Some(7)][seed as usize % 3],
         relax: Some(seed.is_multiple_of(2)),
-        array_bytes: [None, Some(0)][seed as usize / 8 % 2],
+        array_bytes: [launch::IN_INVOCATION, Some(0)][seed as usize / 8 % 2],
         reserve: Some(seed.is_multiple_of(3)),
         occupancy: [None, Some(Occupancy::Low), Some(Occupancy::Full)][seed as usize / 2 % 3],
         unroll_steps: [None, Some(2)][seed as usize / 2 % 2],
@@ -198,7 +199,7 @@ fn random_models_agree_when_lanes_share_them() {
         return;
     }
     let first = number("SIM_FIRST_MODEL", 0);
-    let count = number("SIM_MODELS", 30);
+    let count = number("SIM_MODELS", 16);
     let (mut complaints, mut split, mut stopping) = (Vec::new(), 0, 0);
     for seed in SHARED_ONCE_WRONG.into_iter().chain(first..first + count) {
         let source = sharing::model(seed);
@@ -229,7 +230,7 @@ fn random_models_agree_when_lanes_read_one_another() {
         return;
     }
     let first = number("SIM_FIRST_MODEL", 0);
-    let count = number("SIM_MODELS", 40);
+    let count = number("SIM_MODELS", 20);
     let (mut complaints, mut shuffling) = (Vec::new(), 0);
     for seed in first..first + count {
         let (source, _) = shuffling::model(seed);

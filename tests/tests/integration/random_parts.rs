@@ -1,7 +1,7 @@
 //! Random models with worlds give the same bits however they are run on the CPU: as a whole, in two parts of
 //! the population, and step by step in a session.
 //!
-//! `SIM_MODELS` says how many (default 60), `SIM_FIRST_MODEL` the first seed.
+//! `SIM_MODELS` says how many (default 30), `SIM_FIRST_MODEL` the first seed.
 
 use super::{files, random_models::number};
 use sim_compiler::manifest::SeriesOf;
@@ -11,7 +11,7 @@ use sim_tests::{generate, launch};
 #[test]
 fn parts_and_sessions_give_what_a_run_gives() {
     let first = number("SIM_FIRST_MODEL", 0);
-    let count = number("SIM_MODELS", 60);
+    let count = number("SIM_MODELS", 30);
     let (mut complaints, mut cut, mut stepped) = (Vec::new(), 0, 0);
     for seed in first..first + count {
         let source = generate::world_model(seed);

@@ -6,7 +6,9 @@
 use super::{Writer, literal, operator::Level, storage::dotted};
 use crate::{
     ir::{ExprId, Len, Program, Type, VarId, VarKind},
-    kernel::{limits, limits::Placement, schedule::Decision},
+    kernel::{
+        choose::ASKED_FOR, limits, limits::Placement, profile::ARRAY_BYTES, schedule::Decision,
+    },
     manifest::{ConstantTables, Spill},
 };
 use std::collections::HashMap;
@@ -186,8 +188,17 @@ impl Writer<'_> {
                 format!("{own} bytes of an agent's arrays in storage, and {all} bytes of constants")
             }
         };
-        let why =
-            "two regions of 8,192 bytes are all the memory that every device gives an invocation";
+        let schedule = &self.schedule;
+        let why = match schedule.array_bytes {
+            ARRAY_BYTES => {
+                "two regions of 8,192 bytes are all the memory that every device gives an invocation"
+                    .to_owned()
+            }
+            bytes if bytes == schedule.class.profile().array_bytes => {
+                format!("a driver in software compiles arrays of more than {bytes} bytes too slowly")
+            }
+            _ => ASKED_FOR.to_owned(),
+        };
         Some(Decision::new(what, why))
     }
 
