@@ -11,6 +11,7 @@ mod builtin;
 mod call;
 mod emit;
 mod expr;
+mod fill;
 mod flow;
 mod fuse;
 mod stmt;

@@ -33,7 +33,7 @@ impl<L: Lane> Compiler<'_, L> {
         if let Some((Stmt::Return(value), lets)) = function.body.split_last()
             && lets.iter().all(|stmt| matches!(stmt, Stmt::Let { .. }))
         {
-            lets.iter().for_each(|stmt| self.statement(stmt));
+            lets.iter().for_each(|stmt| self.statement(stmt, &[]));
             return self.value(*value);
         }
         let count = function.result.components();

@@ -6,7 +6,7 @@
 //! jump removes the active lanes from all masks up to the frame that it leaves; if these are all lanes of
 //! that frame, it is a jump of the machine. Uniform control flow needs no masks.
 
-use super::{Compiler, Operand, Parts, Place, emit::Label};
+use super::{Compiler, Operand, Parts, Place, emit::Label, fill::is_filled};
 use crate::cpu::vector::{
     kernel::Lane,
     op::{Code, Fused, Plain},
@@ -55,11 +55,11 @@ impl Frame {
 
 impl<'p, L: Lane> Compiler<'p, L> {
     pub(super) fn block(&mut self, block: &'p Block) {
-        for stmt in block {
+        for (place, stmt) in block.iter().enumerate() {
             if self.too_large {
                 return;
             }
-            self.statement(stmt);
+            self.statement(stmt, &block[place + 1..]);
         }
     }
 
@@ -67,7 +67,8 @@ impl<'p, L: Lane> Compiler<'p, L> {
         stacker::maybe_grow(64 * 1024, 1024 * 1024, || self.block(block));
     }
 
-    pub(super) fn statement(&mut self, stmt: &'p Stmt) {
+    /// Writes a statement; `behind` are those that follow it in its block.
+    pub(super) fn statement(&mut self, stmt: &'p Stmt, behind: &[Stmt]) {
         match stmt {
             Stmt::Let { var, value } => {
                 let parts = self.value(*value);
@@ -75,7 +76,7 @@ impl<'p, L: Lane> Compiler<'p, L> {
                 self.places[var.0 as usize] = Place::Value(parts);
                 self.keys_of_name(*var);
             }
-            Stmt::Var { var, value } => self.declare_local(*var, *value),
+            Stmt::Var { var, value } => self.declare_local(*var, *value, behind),
             Stmt::Assign { var, value } => self.assign(*var, *value),
             Stmt::AssignElement { var, index, value } => {
                 self.assign_element(*var, *index, *value);
@@ -114,7 +115,7 @@ impl<'p, L: Lane> Compiler<'p, L> {
         frames.iter().rev().find_map(|frame| frame.mask)
     }
 
-    fn declare_local(&mut self, var: VarId, value: Option<ExprId>) {
+    fn declare_local(&mut self, var: VarId, value: Option<ExprId>, behind: &[Stmt]) {
         let frame = self.frames.len();
         if self.program[var].len != Len::One {
             if matches!(self.places[var.0 as usize], Place::Nowhere) {
@@ -124,8 +125,11 @@ impl<'p, L: Lane> Compiler<'p, L> {
                 return;
             };
             self.places[var.0 as usize] = Place::Array { first, frame };
-            let count = self.words(var);
-            return self.push(Instruction::Clear { first, count });
+            if !is_filled(self.program, var, behind) {
+                let count = self.words(var);
+                self.push(Instruction::Clear { first, count });
+            }
+            return;
         }
         let count = self.program[var].ty.components();
         let parts = match value {
