@@ -57,9 +57,6 @@ impl Progress {
     }
 }
 
-/// Buffers that arrays in storage take, at most: `spill` and `constants`.
-pub const SPILL_BUFFERS: u32 = 2;
-
 /// Data tables have the bindings from here on.
 pub const FIRST_DATA_BINDING: u32 = 5;
 
@@ -386,13 +383,6 @@ impl Rows {
 }
 
 impl Manifest {
-    /// Storage buffers of a kernel that has all that the manifest speaks of: inputs, states, outputs,
-    /// progress, the tables and worlds. Others may follow.
-    pub fn storage_buffers(&self) -> u32 {
-        let worlds = u32::from(self.world_words(0) > 0);
-        FIRST_DATA_BINDING - 1 + self.data.len() as u32 + worlds
-    }
-
     /// The binding of the buffer `worlds`.
     pub fn worlds_binding(&self) -> u32 {
         FIRST_DATA_BINDING + self.data.len() as u32

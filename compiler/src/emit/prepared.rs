@@ -5,10 +5,10 @@ use super::{RunSize, WorldSize, choose, target};
 use crate::{
     artifact::Artifact,
     kernel::{
-        profile::{ARRAY_BYTES, DeviceClass},
+        profile::DeviceClass,
         schedule::{Chosen, Target, Tuning},
     },
-    manifest::{Manifest, SPILL_BUFFERS},
+    manifest::{FIRST_DATA_BINDING, Manifest},
 };
 
 /// The classes of devices that a browser tells apart. It does not say which GPUs are large.
@@ -28,13 +28,9 @@ pub fn prepare(artifact: &mut Artifact, size: RunSize) -> Result<(), WorldSize> 
     let mut kernels: Vec<Chosen> = Vec::new();
     for class in CLASSES {
         let any = target(&artifact.manifest, Some(class), size)?;
-        let table_bytes = match has_room(&artifact.manifest, 1) {
+        let table_bytes = match has_room(&artifact.manifest) {
             true => any.table_bytes,
             false => 0,
-        };
-        let array_bytes = match has_room(&artifact.manifest, SPILL_BUFFERS) {
-            true => any.array_bytes,
-            false => ARRAY_BYTES,
         };
         // The second one serves runs of so many steps that they have no room for a step table.
         for table_bytes in [table_bytes, 0] {
@@ -44,7 +40,6 @@ pub fn prepare(artifact: &mut Artifact, size: RunSize) -> Result<(), WorldSize> 
                 workgroup: WORKGROUP,
                 subgroup: 1,
                 table_bytes,
-                array_bytes,
                 keeps_order: false,
                 has_infinities: false,
                 ..any
@@ -74,7 +69,8 @@ pub fn prepared<'a>(artifact: &'a Artifact, target: &Target) -> Option<&'a Chose
     })
 }
 
-/// Are so many more bindings left on every device?
-fn has_room(manifest: &Manifest, more: u32) -> bool {
-    manifest.storage_buffers() + more <= STORAGE_BUFFERS
+/// Is there a binding left for a step table on every device? Inputs, states, outputs and progress take four.
+fn has_room(manifest: &Manifest) -> bool {
+    let worlds = u32::from(manifest.world_words(0) > 0);
+    FIRST_DATA_BINDING + manifest.data.len() as u32 + worlds <= STORAGE_BUFFERS
 }

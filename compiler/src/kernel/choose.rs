@@ -133,7 +133,7 @@ fn is_spread(artifact: &Artifact, layout: &WorldLayout, target: &Target, tuning:
     if !lanes::SHUFFLES || asked || target.points || target.subgroup < 2 {
         return false;
     }
-    let array_bytes = tuning.array_bytes.unwrap_or(target.array_bytes);
+    let array_bytes = tuning.array_bytes.unwrap_or(profile.array_bytes);
     let work = lanes::instructions_over_world(artifact, members, array_bytes);
     if work == 0.0 || per_step::obstacle(&artifact.program, members).is_some() {
         return false;

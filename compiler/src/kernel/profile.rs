@@ -7,7 +7,7 @@
 //! may set without a change of the code. `docs/performance.md` says what each choice is worth.
 
 /// All bytes of arrays that WGSL lets an invocation keep, or more.
-pub const ARRAY_BYTES: u32 = 16_384;
+pub(crate) const ARRAY_BYTES: u32 = 16_384;
 
 /// A kind of device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

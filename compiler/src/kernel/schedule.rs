@@ -115,7 +115,7 @@ impl Schedule {
             has_infinities: target.has_infinities,
             relax: tuning.relax.unwrap_or(target.busy.is_some()),
             points: target.points,
-            array_bytes: tuning.array_bytes.unwrap_or(target.array_bytes),
+            array_bytes: tuning.array_bytes.unwrap_or(target.profile().array_bytes),
             ..Schedule::default()
         }
     }

@@ -64,30 +64,6 @@ fn kernels_are_prepared_for_what_a_browser_has() {
 }
 
 #[test]
-fn arrays_are_in_storage_where_every_browser_has_buffers_for_them() {
-    for (tables, is_there) in [(2, true), (3, false)] {
-        let names: Vec<String> = (0..tables).map(|k| format!("table{k}")).collect();
-        let data: String = (names.iter())
-            .map(|name| format!("data {name}: [f32]\n"))
-            .collect();
-        let source = format!(
-            "agents 8\nsteps 3\n{data}state x: [f32; 40] = 0.0\n\
-             step t {{\n    x[t] = {}[t]\n}}\noutput x\n",
-            names.join("[t] + ")
-        );
-        let mut artifact = crate::compile(&source).expect("it compiles");
-        emit::prepare(&mut artifact, RunSize::default()).expect("it has no worlds");
-        let target = Target::of(DeviceClass::Software, 8, 3);
-        let wgsl = &emit::prepared(&artifact, &target)
-            .expect("there is one")
-            .kernel
-            .wgsl;
-        assert_eq!(!wgsl.contains("array<f32, 40>"), is_there, "{wgsl}");
-        assert!(wgsl.matches("var<storage").count() <= 8, "{wgsl}");
-    }
-}
-
-#[test]
 fn other_versions_and_damage_are_found_out() {
     let bytes = artifact().pack();
     let read = |bytes: &[u8]| Artifact::unpack(bytes).err();

@@ -7,10 +7,10 @@ use crate::{
 };
 use sim_compiler::{
     kernel::{
-        profile::{ARRAY_BYTES, DeviceClass},
+        profile::DeviceClass,
         schedule::{Decision, Target, Tuning},
     },
-    manifest::{Manifest, SPILL_BUFFERS},
+    manifest::Manifest,
 };
 
 /// What the kernel of a launch is to run on.
@@ -35,15 +35,11 @@ pub(crate) fn target(
             open.limits.max_compute_workgroup_storage_size,
         ),
         subgroup: open.subgroup,
-        array_bytes: match has_room(&open.limits, manifest, SPILL_BUFFERS) {
-            true => class.profile().array_bytes,
-            false => ARRAY_BYTES,
-        },
-        table_bytes: match has_room(&open.limits, manifest, 1) {
+        table_bytes: match has_room(&open.limits, manifest) {
             true => class.profile().table_bytes.min(open.most_bytes()),
             false => 0,
         },
-        points: points && has_room(&open.limits, manifest, 1),
+        points: points && has_room(&open.limits, manifest),
         keeps_order: is_nvidia(&open.adapter),
         has_infinities: is_nvidia(&open.adapter),
     }
@@ -63,10 +59,13 @@ fn is_nvidia(adapter: &AdapterSummary) -> bool {
     adapter.api == "vulkan" && adapter.driver.starts_with("NVIDIA")
 }
 
-/// Are so many more bindings left?
-fn has_room(limits: &wgpu::Limits, manifest: &Manifest, more: u32) -> bool {
-    manifest.storage_buffers() + more <= limits.max_storage_buffers_per_shader_stage
-        && last_binding(manifest) + more < limits.max_bindings_per_bind_group
+/// Is there a binding left for one more table?
+fn has_room(limits: &wgpu::Limits, manifest: &Manifest) -> bool {
+    // Inputs, states, outputs, progress, the tables, worlds, and one more.
+    let worlds = u32::from(manifest.world_words(0) > 0);
+    let buffers = 5 + manifest.data.len() as u32 + worlds;
+    buffers <= limits.max_storage_buffers_per_shader_stage
+        && last_binding(manifest) + 1 < limits.max_bindings_per_bind_group
 }
 
 /// What is said of the shader compiler's checks; nothing where there are none.

@@ -1,7 +1,7 @@
 //! What is known of a run and a device when a schedule is chosen.
 
 use super::Occupancy;
-use crate::kernel::profile::{ARRAY_BYTES, DeviceClass, Profile};
+use crate::kernel::profile::{DeviceClass, Profile};
 
 /// What a choice depends on beside the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,9 +26,6 @@ pub struct Target {
     pub subgroup: u32,
     /// Bytes that the step table may take; 0 if there is no binding left for it.
     pub table_bytes: u64,
-    /// Bytes of an agent's arrays that an invocation keeps in its own memory, at most: those of the class, and
-    /// all that fit if no bindings are left for others.
-    pub array_bytes: u32,
     /// See [`Schedule::keeps_order`](super::Schedule::keeps_order).
     pub keeps_order: bool,
     /// See [`Schedule::has_infinities`](super::Schedule::has_infinities).
@@ -52,7 +49,6 @@ impl Target {
             workgroup: profile.workgroup,
             subgroup: profile.subgroup,
             table_bytes: profile.table_bytes,
-            array_bytes: profile.array_bytes,
             keeps_order: is_gpu,
             has_infinities: is_gpu,
             points: false,
@@ -71,7 +67,6 @@ impl Target {
             workgroup: (u32::MAX, u32::MAX),
             subgroup: 1,
             table_bytes: u64::MAX,
-            array_bytes: ARRAY_BYTES,
             keeps_order: false,
             has_infinities: false,
             points: false,
