@@ -5,7 +5,7 @@ use super::{RunSize, WorldSize, choose, target};
 use crate::{
     artifact::Artifact,
     kernel::{
-        profile::DeviceClass,
+        profile::{ARRAY_BYTES, DeviceClass},
         schedule::{Chosen, Target, Tuning},
     },
     manifest::{FIRST_DATA_BINDING, Manifest},
@@ -17,6 +17,11 @@ const CLASSES: [DeviceClass; 2] = [DeviceClass::SmallGpu, DeviceClass::Software]
 const WORKGROUP: (u32, u32) = (256, 16 << 10);
 /// … and storage buffers.
 const STORAGE_BUFFERS: u32 = 8;
+/// Arrays in storage take buffers, which a page may not have.
+const TUNING: Tuning = Tuning {
+    array_bytes: Some(ARRAY_BYTES),
+    ..Tuning::AUTO
+};
 
 /// Gives an artifact kernels for the devices of browsers, for runs of the model's own numbers of agents and
 /// steps, or those of `size`. A run of other numbers has the same results, and worlds of another size have no
@@ -44,7 +49,7 @@ pub fn prepare(artifact: &mut Artifact, size: RunSize) -> Result<(), WorldSize> 
                 has_infinities: false,
                 ..any
             };
-            let mut chosen = choose(artifact, &target, &Tuning::AUTO);
+            let mut chosen = choose(artifact, &target, &TUNING);
             chosen.schedule.members = target.members.unwrap_or(0);
             if kernels
                 .iter()
