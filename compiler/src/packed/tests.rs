@@ -64,6 +64,21 @@ fn kernels_are_prepared_for_what_a_browser_has() {
 }
 
 #[test]
+fn kernels_of_pages_have_the_storage_buffers_that_every_browser_has() {
+    let source = "agents 8\nsteps 3\ndata a: [f32]\ndata b: [f32]\ndata c: [f32]\n\
+        state x: [f32; 40] = 0.0\nstep t {\n    var y: [f32; 40] = a[t]\n    y[t] = b[t]\n    \
+        x[t] = y[t % 3] + c[t]\n}\noutput x\n";
+    let mut artifact = crate::compile(source).expect("it compiles");
+    emit::prepare(&mut artifact, RunSize::default()).expect("it has no worlds");
+    for class in [DeviceClass::SmallGpu, DeviceClass::Software] {
+        let found = emit::prepared(&artifact, &Target::of(class, 8, 3));
+        let wgsl = &found.expect("there is one").kernel.wgsl;
+        assert!(wgsl.contains("array<f32, 40>"), "{wgsl}");
+        assert!(wgsl.matches("var<storage").count() <= 8, "{wgsl}");
+    }
+}
+
+#[test]
 fn other_versions_and_damage_are_found_out() {
     let bytes = artifact().pack();
     let read = |bytes: &[u8]| Artifact::unpack(bytes).err();

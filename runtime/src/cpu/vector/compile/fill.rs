@@ -52,3 +52,51 @@ fn jumps(body: &Block) -> bool {
         )
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MODEL: &str = "agents 1\nsteps 1\nstate x = 0.0\n\
+        step {\n    let a = [for k in 0..9: x + f32(k)]\n    x = a[i32(x)]\n}\noutput x\n";
+
+    /// The model as no pass has changed it, its array, and what stands behind the declaration.
+    fn declared() -> (Program, VarId, Block) {
+        let program = sim_compiler::compile(MODEL).expect("it compiles").lowered;
+        let body = program.phases[0].body.clone();
+        let declaration = body
+            .iter()
+            .enumerate()
+            .find_map(|(place, stmt)| match stmt {
+                Stmt::Var { var, .. } if program[*var].len != Len::One => Some((place, *var)),
+                _ => None,
+            });
+        let (place, array) = declaration.expect("it declares an array");
+        (program, array, body[place + 1..].to_vec())
+    }
+
+    #[test]
+    fn a_comprehension_sets_all_elements() {
+        let (program, array, behind) = declared();
+        assert!(is_filled(&program, array, &behind));
+    }
+
+    #[test]
+    fn elements_that_may_be_read_before_are_zeros() {
+        let (mut program, array, mut behind) = declared();
+        let read_first: Block = behind.iter().rev().cloned().collect();
+        assert!(!is_filled(&program, array, &read_first));
+        for stmt in &mut behind {
+            if let Stmt::For { body, .. } = stmt {
+                body.push(Stmt::Break);
+            }
+        }
+        assert!(!is_filled(&program, array, &behind), "iterations end early");
+        let (_, _, behind) = declared();
+        program[array].len = Len::Fixed(10);
+        assert!(
+            !is_filled(&program, array, &behind),
+            "one element is left out"
+        );
+    }
+}
