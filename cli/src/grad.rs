@@ -65,11 +65,11 @@ pub(crate) struct Args {
 /// `--mode`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Mode {
-    /// Reverse for more than 64 floats, where the model has it.
+    /// Forward for up to 8 floats, reverse for more; the other one where the model has not that one.
     Auto,
     /// Derivatives beside the values: takes time in proportion to the number of floats.
     Forward,
-    /// From the last step to the first: the same time for any number of floats; not for models with worlds.
+    /// From the last step to the first: the same time for any number of floats.
     Reverse,
 }
 

@@ -19,7 +19,7 @@ use crate::{
     passes, size,
     span::Span,
 };
-pub use reverse::{By, Reverse, reverse};
+pub use reverse::{By, Reverse, agents_depend, reverse};
 use std::fmt;
 
 /// Most directions of one program: each doubles the states of an agent.

@@ -91,7 +91,7 @@ fn greeks_are_those_of_the_paths_and_of_black_and_scholes() {
     }
 }
 
-/// Agents that read one another, which reverse mode does not take.
+/// Agents that read one another.
 const WORLDS: Model = (
     "agents that read one another",
     "world 5 agents 10 steps 6 param a = 0.3 state x = 0.1 * f32(member + 1)
@@ -259,7 +259,7 @@ fn questions_without_an_answer_are_refused() {
         step { x += sum(for other in world: other.x) } output x";
     says(
         refusal(coupled, "x", "i"),
-        "does not pass from agent to agent",
+        "does not take the derivative by an input from agent to agent",
     );
 }
 

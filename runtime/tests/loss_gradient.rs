@@ -308,13 +308,26 @@ fn reverse_mode_gives_what_forward_mode_gives() -> Result<(), Error> {
     let (made, _) = of(&wrt, GradientMode::Reverse)?;
     let check = made.check(8, &Control::default())?;
     assert!(check.agrees(), "{check:?}");
-    // Where a model has worlds there is forward mode only.
-    let source = "agents 6 world 3 steps 2 param p = 0.5 state x = 1.0
+    // Where agents depend on one another, reverse mode has derivatives of sums.
+    let source = "agents 6 world 3 steps 2 param p = 0.5 input i = 1.0 state x = i
         step { x += p * mean(for other in world: other.x) } output x";
     let worlds = Simulation::compile(source)?;
-    let refused = worlds.differentiate("x", &["p"], GradientMode::Reverse);
-    let message = refused.expect_err("it has worlds").to_string();
-    assert!(message.contains("reverse mode"), "{message}");
+    let made = worlds.differentiate("x", &["p"], GradientMode::Reverse)?;
+    // x = (1 + p)² for all.
+    assert_eq!(
+        made.gradient(Fold::Mean, &Control::default())?.slopes[0].value,
+        3.0
+    );
+    let refused = made.derivatives(&Control::default());
+    let message = refused.expect_err("not of each agent").to_string();
+    assert!(message.contains("of the sum over agents"), "{message}");
+    let each = worlds.derivatives("x", &["p"])?;
+    assert_eq!(singles(&each.derivatives[0]), [3.0; 6]);
+    // By inputs it is the mode that is chosen.
+    let made = worlds.differentiate("x", &["i"], GradientMode::Auto)?;
+    assert_eq!(made.mode(), GradientMode::Reverse);
+    let each = worlds.derivatives("x", &["i"])?;
+    assert_eq!(singles(&each.derivatives[0]), [2.25; 6]);
     Ok(())
 }
 

@@ -74,8 +74,8 @@ TESTS=(cpu:: both_backends every_example_holds special_values statistics::tests 
 
 say "$ARM: the CPU backend under QEMU"
 # A GPU is not expected here, whatever the surroundings expect.
-SIM_REQUIRE_GPU=0 SIM_MODELS="${SIM_MODELS:-10}" "$CARGO" test --target $ARM --no-default-features \
-    -p sim-runtime -p sim-tests --lib --tests -- "${TESTS[@]}"
+SIM_REQUIRE_GPU=0 SIM_MODELS="${SIM_MODELS:-10}" SIM_GRADIENTS="${SIM_GRADIENTS:-30}" \
+    "$CARGO" test --target $ARM --no-default-features -p sim-runtime -p sim-tests --lib --tests -- "${TESTS[@]}"
 
 say "$WASM: the CPU backend builds"
 # What is only built need not be fast.

@@ -11,16 +11,26 @@
 //! jumps and calls, [`record`] names all values and reverses statements, [`loops`] reverses loops,
 //! [`adjoint`] has the rules of operations, and [`prune`] leaves out what nobody reads. What a step stops or
 //! leaves out counts as it happened.
+//!
+//! Where agents depend on one another, or a step has several phases, [`worlds`] makes the program: agents
+//! wait for one another between phases, so that each step back is a step of the program. [`rounds`] is their
+//! order, [`parts`] brings phases into a form that can be turned around, and [`members`] has what agents read
+//! of one another.
 
 mod activity;
 mod adjoint;
 mod build;
+mod combined;
 mod loops;
+mod members;
+mod parts;
 mod prune;
 mod record;
+mod rounds;
 mod segments;
 mod straight;
 mod unroll;
+mod worlds;
 
 use super::{Direction, Refused, forward, output, refused, variables};
 use crate::{
@@ -62,9 +72,14 @@ pub struct By {
 /// `of` is the name of an output, `place` the number of the value among those that it has, `wrt` are names of
 /// params or inputs: all floats of each.
 ///
+/// Where agents depend on one another the derivatives are those of the sum of the value over all agents: by
+/// an agent's input, what all agents of its world make of it; by a param, what the agent adds to the
+/// derivative of the sum.
+///
 /// # Errors
-/// As [`super::forward`], but for the number of directions. A model with worlds, and one whose states and
-/// arrays leave too little of an agent's memory.
+/// As [`super::forward`], but for the number of directions. A model whose states and arrays leave too little
+/// of an agent's memory; one whose agents depend on one another and stop; and folds over a world that are no
+/// sums, that draw, or that stand in a loop.
 pub fn reverse(
     artifact: &Artifact,
     of: &str,
@@ -82,6 +97,9 @@ pub fn reverse(
         }
     }
     let lowered = &lowered;
+    if worlds::has_phases(lowered) {
+        return worlds::program(artifact, lowered, ((wanted, place), by), steps);
+    }
     let mut source = lowered.clone();
     let init = straight::straightened(lowered, &mut source, &lowered.init, None);
     let finish = straight::straightened(lowered, &mut source, &lowered.finish, None);
@@ -130,11 +148,6 @@ type Named = (Field, VarId);
 /// The output whose derivatives are asked for, and what they are taken by.
 fn asked(artifact: &Artifact, of: &str, wrt: &[&str]) -> Result<(VarId, Vec<Named>), Refused> {
     let lowered = &artifact.lowered;
-    if lowered.speaks_of_worlds() || lowered.phases.len() > 1 || !lowered.ends.is_empty() {
-        return Err(refused(
-            "reverse mode is not there for models with worlds yet: use forward mode",
-        ));
-    }
     if !lowered.checks.words.is_empty() {
         return Err(refused("derivatives are taken of a model without checks"));
     }
@@ -156,6 +169,11 @@ fn asked(artifact: &Artifact, of: &str, wrt: &[&str]) -> Result<(VarId, Vec<Name
     let directions: Vec<Direction> = by.iter().map(direction).collect();
     forward::check(lowered, &directions, &[wanted])?;
     Ok((wanted, by))
+}
+
+/// Do agents depend on one another: do they read values of others, or sums over their world?
+pub fn agents_depend(artifact: &Artifact) -> bool {
+    worlds::agents_depend(&artifact.lowered)
 }
 
 fn nodes(program: &Program, block: &Block) -> Vec<ExprId> {
@@ -254,7 +272,7 @@ impl Model<'_> {
         sweep.program.finish = pruned(&sweep.program, block, &states);
         clean(&mut sweep.program);
         Ok(Reverse {
-            artifact: made.artifact(self.artifact, sweep, cut)?,
+            artifact: made.artifact(self.artifact, sweep, Some(cut))?,
             steps: cut.rounds(),
             by: derivatives,
         })
@@ -263,7 +281,8 @@ impl Model<'_> {
 
 /// Removes assignments that nobody reads.
 fn clean(program: &mut Program) {
-    let states = program.states.iter().copied().collect();
+    let states = program.states.iter().chain(&program.world_states);
+    let states = states.copied().collect();
     for mut phase in std::mem::take(&mut program.phases) {
         phase.body = without_dead_stores(program, phase.body, &states);
         program.phases.push(phase);
@@ -286,6 +305,9 @@ impl Made {
         // They speak of the model's steps; whoever runs it looks at the tables.
         manifest.requirements.clear();
         manifest.has_step = true;
+        if let Some(world) = &mut manifest.world {
+            world.rows.outputs.clear();
+        }
         Made { manifest }
     }
 
@@ -302,13 +324,24 @@ impl Made {
         copies
     }
 
-    /// Adds a state of an agent.
+    /// Adds a state of an agent or, by its kind, of a world.
     fn state(&mut self, program: &mut Program, var: VarId) {
-        program[var].word = program.row_words(&program.states);
-        program.states.push(var);
+        let of_world = program[var].kind == VarKind::WorldState;
+        let row = match of_world {
+            true => &program.world_states,
+            false => &program.states,
+        };
+        program[var].word = program.row_words(row);
+        match of_world {
+            true => program.world_states.push(var),
+            false => program.states.push(var),
+        }
         // Kernels lay out states by the types that the manifest has.
-        let name = program[var].name.clone();
-        self.manifest.states.push(field(program, name, var));
+        let field = field(program, program[var].name.clone(), var);
+        match &mut self.manifest.world {
+            Some(world) if of_world => world.rows.states.push(field),
+            Some(_) | None => self.manifest.states.push(field),
+        }
     }
 
     /// Adds a state that is zero at birth.
@@ -334,7 +367,7 @@ impl Made {
         mut self,
         model: &Artifact,
         sweep: Sweep<'_>,
-        cut: Cut,
+        cut: Option<Cut>,
     ) -> Result<Artifact, NotMade> {
         if let Some(refused) = sweep.refused {
             return Err(NotMade::Refused(refused));
@@ -349,8 +382,12 @@ impl Made {
         let manifest = &mut self.manifest;
         manifest.state_words = program.row_words(&program.states);
         manifest.output_words = program.row_words(&program.outputs);
+        if let Some(world) = &mut manifest.world {
+            world.rows.state_words = program.row_words(&program.world_states);
+            world.rows.output_words = program.row_words(&program.world_outputs);
+        }
         // Where segments end depends on the run, how long they are at most does not.
-        let of_cut = || manifest.inner_iterations.map(|_| cut.iterations());
+        let of_cut = || Some(manifest.inner_iterations.map(|_| cut)??.iterations());
         manifest.inner_iterations = cost::iterations::inner_iterations(&program).or_else(of_cut);
         let mut artifact = model.clone();
         artifact.manifest = self.manifest;

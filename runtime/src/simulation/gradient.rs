@@ -4,6 +4,7 @@
 //! each for a few floats of params and inputs; by reverse mode one for all of them, which runs forward and
 //! back. They run as any program does, one after the other, with the same draws.
 
+mod agents;
 mod check;
 mod loss;
 mod moments;
@@ -21,6 +22,7 @@ use crate::{
     run::{Device, Run},
     values::Values,
 };
+pub use agents::AgentDerivatives;
 pub use check::{Agreement, CheckedComponent, GradientCheck};
 pub use loss::{Fold, Loss};
 use moments::{Moments, moments};
@@ -37,13 +39,15 @@ const FEW: usize = DIRECTIONS;
 /// How derivatives are computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GradientMode {
-    /// The mode that is expected to be faster: reverse for more than 8 floats, of a model that has it.
+    /// The mode that is expected to be faster: reverse for more than 8 floats. The other one where the model
+    /// has no derivatives in that one.
     #[default]
     Auto,
     /// Tangents beside the values. Takes time in proportion to the number of floats.
     Forward,
-    /// Backwards through the run, with states kept every √steps steps: takes the same time for any number
-    /// of floats. Not for models with worlds, nor for agents whose states leave no memory for that.
+    /// Backwards through the run, with states kept every √steps steps: takes the same time for any number of
+    /// floats. Not for agents whose states leave no memory for that. Where agents depend on one another it is
+    /// the mode for derivatives by inputs; folds over a world must be sums or means, and no agent stops.
     Reverse,
 }
 
@@ -84,19 +88,6 @@ pub struct LossGradient {
     /// Seconds of their dispatches by the device's timestamps; see
     /// [`Telemetry::gpu_seconds`](crate::Telemetry::gpu_seconds).
     pub gpu_seconds: Option<f64>,
-}
-
-/// An output of each agent, and its derivatives.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AgentDerivatives {
-    /// The number of the first agent.
-    pub first_agent: u32,
-    /// The value of each agent.
-    pub values: Values,
-    /// The floats of params and inputs: `sigma`, `weights[3]`, `start.x`.
-    pub wrt: Vec<String>,
-    /// For each of these, the derivative of each agent's value. By an input it is that by the agent's own.
-    pub derivatives: Vec<Values>,
 }
 
 /// A simulation with the programs that compute derivatives of one output: for many evaluations at several
@@ -142,15 +133,6 @@ impl Simulation {
         differentiated.gradient(loss.fold, &Control::default())
     }
 
-    /// An output of each agent with its derivatives by all floats of params and inputs of these names.
-    ///
-    /// # Errors
-    /// Those of [`Simulation::differentiate`] and of [`Simulation::run`].
-    pub fn derivatives(&self, output: &str, wrt: &[&str]) -> Result<AgentDerivatives, Error> {
-        let differentiated = self.differentiate(output, wrt, GradientMode::Auto)?;
-        differentiated.derivatives(&Control::default())
-    }
-
     /// Compiles what computes the derivatives of an output, or of one value of it such as `path[3]`, by all
     /// floats of params and inputs of these names. The values of the launch are taken over.
     ///
@@ -181,7 +163,10 @@ impl Simulation {
         let (mode, programs, steps) = match mode {
             GradientMode::Forward => forward()?,
             GradientMode::Reverse => backward()?,
-            GradientMode::Auto if names.len() <= FEW => forward()?,
+            GradientMode::Auto if names.len() <= FEW => {
+                // Forward mode does not take inputs from agent to agent.
+                forward().or_else(|why: Error| backward().map_err(|_: Error| why))?
+            }
             GradientMode::Auto => backward().or_else(|_: Error| forward())?,
         };
         Ok(Differentiated {
@@ -447,43 +432,6 @@ impl Differentiated {
         let places: Vec<&(String, usize)> = self.places(number).collect();
         let column = |(name, place): &&(String, usize)| column_values(run, name, *place);
         places.par_iter().map(column).collect()
-    }
-
-    /// The value of each agent, and its derivatives.
-    ///
-    /// # Errors
-    /// Any error of a run. Values that are not finite are none.
-    pub fn derivatives(&self, control: &Control<'_>) -> Result<AgentDerivatives, Error> {
-        self.each_agent(control, false)
-    }
-
-    /// The same, where values that are not finite are errors.
-    ///
-    /// # Errors
-    /// [`Error::DerivativeNotFinite`], and any error of a run.
-    pub fn finite_derivatives(&self, control: &Control<'_>) -> Result<AgentDerivatives, Error> {
-        self.each_agent(control, true)
-    }
-
-    fn each_agent(&self, control: &Control<'_>, finite: bool) -> Result<AgentDerivatives, Error> {
-        let mut found: Option<AgentDerivatives> = None;
-        self.each_run(control, |number, run| {
-            let columns = self.columns(number, &run)?;
-            if finite {
-                self.check_finite(number, &columns, &run)?;
-            }
-            let mut columns = columns.into_iter();
-            let values = columns.next();
-            let all = found.get_or_insert_with(|| AgentDerivatives {
-                first_agent: run.report().first_agent,
-                values: values.unwrap_or(Values::F32(Vec::new())),
-                wrt: self.wrt.clone(),
-                derivatives: Vec::new(),
-            });
-            all.derivatives.extend(columns);
-            Ok(())
-        })?;
-        found.ok_or(Error::Cancelled)
     }
 
     /// Calls `each` with the number of a block of floats and its run; there is one block in reverse mode.

@@ -11,7 +11,7 @@ use crate::{
 use std::collections::HashMap;
 
 const COUPLED: &str =
-    "the derivative by an input does not pass from agent to agent: take it by a param";
+    "forward mode does not take the derivative by an input from agent to agent: use reverse mode";
 
 impl Forward<'_> {
     /// The tangent of an operation on atoms, whose value has the name `result`; none if it is zero.

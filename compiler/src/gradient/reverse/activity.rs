@@ -11,7 +11,8 @@ pub(super) fn carriers(expr: &Expr) -> Vec<ExprId> {
         Expr::Swizzle { vector: one, .. }
         | Expr::Splat { value: one, .. }
         | Expr::Unary(UnaryOp::Negate | UnaryOp::Fence, one)
-        | Expr::Convert { value: one, .. } => vec![*one],
+        | Expr::Convert { value: one, .. }
+        | Expr::AcrossWorld { value: one, .. } => vec![*one],
         Expr::Binary(op, a, b) if !op.gives_bool() => vec![*a, *b],
         Expr::Select { accept, reject, .. } => vec![*accept, *reject],
         Expr::Compose(parts) => parts.clone(),
@@ -32,8 +33,7 @@ pub(super) fn carriers(expr: &Expr) -> Vec<ExprId> {
         | Expr::RandomWord { .. }
         | Expr::Other { .. }
         | Expr::AcrossLanes { .. }
-        | Expr::Shuffle { .. }
-        | Expr::AcrossWorld { .. } => Vec::new(),
+        | Expr::Shuffle { .. } => Vec::new(),
     }
 }
 

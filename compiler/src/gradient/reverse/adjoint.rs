@@ -26,6 +26,15 @@ pub(super) enum Node {
         /// The value.
         atom: Atom,
     },
+    /// A value of another agent.
+    Other {
+        /// The number of the place where its adjoint is kept.
+        place: usize,
+        /// Whose it is, and of an array which element.
+        of: (Atom, Option<Atom>),
+        /// The value.
+        atom: Atom,
+    },
     /// An operation.
     Operation {
         /// As the source has it.
@@ -41,7 +50,7 @@ impl Node {
     /// The value.
     pub(super) fn atom(&self) -> Atom {
         match self {
-            Node::Fixed(atom) | Node::Leaf { atom, .. } => *atom,
+            Node::Fixed(atom) | Node::Leaf { atom, .. } | Node::Other { atom, .. } => *atom,
             Node::Operation { result, .. } => Atom::Var(*result),
         }
     }
@@ -60,7 +69,7 @@ impl Node {
         };
         let is_it = |node: &Node| match node {
             Node::Leaf { var, index, .. } => *var == to && *index == place,
-            Node::Fixed(_) | Node::Operation { .. } => false,
+            Node::Fixed(_) | Node::Other { .. } | Node::Operation { .. } => false,
         };
         let (adds, subtracts) = (*op == BinaryOp::Add, *op == BinaryOp::Subtract);
         if (adds || subtracts) && is_it(left) {
@@ -169,6 +178,13 @@ impl Sweep<'_> {
     fn pass(&mut self, node: &Node, adjoint: Adjoint) {
         match node {
             Node::Fixed(_) => {}
+            Node::Other { place, of, .. } => {
+                let op = match adjoint.negative {
+                    true => BinaryOp::Subtract,
+                    false => ADD,
+                };
+                self.keep_adjoint(*place, *of, (adjoint.value, op));
+            }
             Node::Leaf { var, index, .. } => {
                 if let Some(&bar) = self.bars.get(var) {
                     let before = self.element(bar, *index);

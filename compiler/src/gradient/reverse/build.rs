@@ -8,6 +8,26 @@ use crate::{
 };
 
 impl Sweep<'_> {
+    /// Declares the adjoint of the wanted output, where one value has the adjoint 1.
+    pub(super) fn begin_with_one(&mut self, wanted: VarId, place: usize) {
+        let bar = self.bar(wanted, VarKind::Local);
+        let declaration = self.no_adjoint(bar);
+        self.block.push(declaration);
+        let ty = self.source[wanted].ty;
+        let (element, component) = (place / ty.components(), place % ty.components());
+        let ones = (0..ty.components()).map(|k| Value::F32(f32::from(u8::from(k == component))));
+        let ones: Vec<ExprId> = ones.map(|one| self.add(Expr::Literal(one))).collect();
+        let value = match ones.as_slice() {
+            [one] => *one,
+            _ => self.add(Expr::Compose(ones)),
+        };
+        let index = match self.source[wanted].len {
+            Len::Fixed(_) => Some(int(element as u32)),
+            Len::One | Len::Open { .. } => None,
+        };
+        self.assign(bar, index, value);
+    }
+
     /// A copy of an adjoint.
     pub(super) fn copy_of(&mut self, bar: VarId) -> VarId {
         let (ty, len) = (self.program[bar].ty, self.program[bar].len);

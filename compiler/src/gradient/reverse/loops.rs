@@ -7,6 +7,7 @@
 //! Most loops need neither: a sum, and what does not follow from the iteration before.
 
 use super::{
+    members::Reads,
     prune::{named, pruned},
     record::{Sweep, is_constant},
 };
@@ -66,15 +67,30 @@ impl<'a> Sweep<'a> {
         if !self.feeds(body) {
             return self.only_forward(stmt);
         }
-        let before = self.names.clone();
         let uses = self.uses(std::slice::from_ref(stmt));
-        let (inner_index, outers) = self.enter(index, &uses);
+        if self.is_fold(index, (start, end), body) {
+            let kept = self.keep_fold(index, stmt, whole.body, (&uses.assigned, &uses.all));
+            let reads = std::mem::replace(&mut self.others.reads, Reads::Dropped);
+            let back = self.turned(&whole, &uses);
+            self.others.reads = reads;
+            return [kept, back].concat();
+        }
+        self.turned(&whole, &uses)
+    }
+
+    /// Writes a loop that gives a variable that carries a derivative its value; returns its way back.
+    fn turned(&mut self, whole: &Loop<'a>, uses: &Uses) -> Block {
+        let before = self.names.clone();
+        let (inner_index, outers) = self.enter(whole.index, uses);
+        let count = self.known(&whole.bounds).map(|count| count as u32);
+        self.enter_loop(inner_index, whole.bounds[0], count);
         let core = self.frame(whole.body);
+        self.leave_loop();
         let inner_names = std::mem::replace(&mut self.names, before);
         let given = outers.iter().map(|outer| outer.inner).collect();
         let core = pruned(&self.program, core, &given);
         if core.is_empty() {
-            return self.only_forward(stmt);
+            return self.only_forward(whole.stmt);
         }
         let needed = named(&self.program, &core);
         let carried = outers.iter().filter(|outer| needed.contains(&outer.inner));
@@ -83,12 +99,12 @@ impl<'a> Sweep<'a> {
         let bytes = carried.iter().map(|outer| self.bytes(outer.var));
         let bytes: u64 = bytes.sum();
         let fits = most.is_some_and(|most| most.saturating_mul(bytes) <= MOST_SAVED);
-        let count = self.count(&whole);
+        let count = self.count(whole);
         if fits || carried.is_empty() {
             let most = most.unwrap_or(1).max(1) as u32;
-            self.saving(&whole, count, &carried, most, (inner_index, core))
+            self.saving(whole, count, &carried, most, (inner_index, core))
         } else {
-            self.repeating(&whole, count, &outers, inner_names, (inner_index, core))
+            self.repeating(whole, count, &outers, inner_names, (inner_index, core))
         }
     }
 
@@ -189,7 +205,9 @@ impl<'a> Sweep<'a> {
                 assigned.insert(var);
                 all.push(var);
             }
+            // What is read of another agent stays as it is in the whole phase.
             let nodes = self.source.nodes_of(stmt);
+            let nodes = nodes.filter(|id| !matches!(self.source[*id], Expr::Other { .. }));
             all.extend(nodes.filter_map(|id| self.source[id].variable()));
         });
         assigned.retain(|var| !declared.contains(var));

@@ -6,7 +6,12 @@
 //! of the *frame*, the innermost body of a loop or else the whole block, whose way back begins only where all
 //! of the frame is computed.
 
-use super::{activity::carriers, adjoint::Node};
+use super::{
+    activity::carriers,
+    adjoint::Node,
+    members::{Others, Reads},
+    rounds::Asked,
+};
 use crate::{
     gradient::{
         Refused,
@@ -24,8 +29,10 @@ pub(super) struct Sweep<'a> {
     pub(super) source: &'a Program,
     /// What is made of it; begins as a copy.
     pub(super) program: Program,
-    /// The variables of the source that carry a derivative.
-    pub(super) active: &'a HashSet<VarId>,
+    /// The variables of the source that carry a derivative, …
+    pub(super) active: HashSet<VarId>,
+    /// … and those that do so where they are read of another agent.
+    pub(super) carrying: HashSet<VarId>,
     /// Per active variable what holds its adjoint: the derivative of the wanted value by it.
     pub(super) bars: HashMap<VarId, VarId>,
     /// What stands for a variable of the source in this frame; those that are not there for themselves.
@@ -45,6 +52,10 @@ pub(super) struct Sweep<'a> {
     pub(super) refused: Option<Refused>,
     /// Does an adjoint that is zero add nothing, whatever it is multiplied by? See [`super::adjoint`].
     pub(super) guards: Guards,
+    /// Of a model with worlds: what agents read of one another, …
+    pub(super) others: Others<'a>,
+    /// … and the names for what depends on who runs a step, and when.
+    pub(super) asked: Option<Asked>,
 }
 
 /// Whether adjoints that may be zero are looked at before they are multiplied.
@@ -57,11 +68,12 @@ pub(super) enum Guards {
 }
 
 impl<'a> Sweep<'a> {
-    pub(super) fn new(source: &'a Program, active: &'a HashSet<VarId>) -> Sweep<'a> {
+    pub(super) fn new(source: &'a Program, active: &HashSet<VarId>) -> Sweep<'a> {
         Sweep {
             source,
             program: source.clone(),
-            active,
+            active: active.clone(),
+            carrying: active.clone(),
             bars: HashMap::new(),
             names: HashMap::new(),
             carries: ExprMap::filled(None, source.exprs.len()),
@@ -73,7 +85,14 @@ impl<'a> Sweep<'a> {
             here: Span::default(),
             refused: None,
             guards: Guards::On(0),
+            others: Others::default(),
+            asked: None,
         }
+    }
+
+    /// Forgets which expressions depend on variables that carry a derivative: others do now.
+    pub(super) fn ask_again(&mut self) {
+        self.carries = ExprMap::filled(None, self.source.exprs.len());
     }
 
     /// The statements of a whole block, forward and back, with the declarations that they need.
@@ -165,6 +184,9 @@ impl<'a> Sweep<'a> {
     fn stmt(&mut self, stmt: &'a Stmt) -> Block {
         match stmt {
             Stmt::Let { var, value } => {
+                if let Expr::AcrossWorld { op, value } = self.source[*value] {
+                    return self.across(*var, op, value);
+                }
                 let node = self.record(*value);
                 let atom = self.write(node.atom());
                 let name = self.name(&self.source[*var].name.clone(), atom);
@@ -392,9 +414,15 @@ impl<'a> Sweep<'a> {
             return known;
         }
         let expr = &self.source[id];
-        let own = expr.variable().filter(|var| self.active.contains(var));
-        let is_read = matches!(expr, Expr::Read(_) | Expr::Element { .. });
-        let found = own.is_some() && is_read
+        let reads_others = self.others.reads != Reads::Dropped;
+        let own = if let Expr::Read(var) | Expr::Element { array: var, .. } = expr {
+            self.active.contains(var)
+        } else if let Expr::Other { var, .. } = expr {
+            reads_others && self.carrying.contains(var)
+        } else {
+            false
+        };
+        let found = own
             || carriers(expr)
                 .into_iter()
                 .any(|operand| stacker::maybe_grow(32 << 10, 1 << 20, || self.is_active(operand)));
@@ -403,7 +431,7 @@ impl<'a> Sweep<'a> {
     }
 
     /// Writes the operations of an expression, each with a name for its value.
-    fn record(&mut self, id: ExprId) -> Node {
+    pub(super) fn record(&mut self, id: ExprId) -> Node {
         self.here = self.source.span(id);
         if !self.is_active(id) {
             return Node::Fixed(self.fixed(id));
@@ -428,6 +456,9 @@ impl<'a> Sweep<'a> {
                 index: Some(index),
                 atom: Atom::Var(self.name("element", value)),
             };
+        }
+        if let Expr::Other { var, index, member } = expr {
+            return self.record_other(id, var, index, member);
         }
         let passing = carriers(&expr);
         let mut children = Vec::new();

@@ -27,10 +27,7 @@ use super::{
 };
 use crate::{
     gradient::forward::Atom,
-    ir::{
-        BinaryOp, Block, Expr, ExprId, Launch, Len, Stmt, Type, Value, VarId, VarKind,
-        each_statement,
-    },
+    ir::{BinaryOp, Block, Expr, Launch, Len, Stmt, Type, Value, VarId, VarKind, each_statement},
 };
 use std::collections::HashSet;
 
@@ -438,22 +435,7 @@ impl<'a> Sweep<'a> {
     /// What follows the last step, and the adjoints of the last states.
     fn end_of_run(&mut self, model: &'a Model<'a>) {
         let (wanted, place) = model.wanted;
-        let bar = self.bar(wanted, VarKind::Local);
-        let declaration = self.no_adjoint(bar);
-        self.block.push(declaration);
-        let ty = self.source[wanted].ty;
-        let (element, component) = (place / ty.components(), place % ty.components());
-        let ones = (0..ty.components()).map(|k| Value::F32(f32::from(u8::from(k == component))));
-        let ones: Vec<ExprId> = ones.map(|one| self.add(Expr::Literal(one))).collect();
-        let value = match ones.as_slice() {
-            [one] => *one,
-            _ => self.add(Expr::Compose(ones)),
-        };
-        let index = match self.source[wanted].len {
-            Len::Fixed(_) => Some(int(element as u32)),
-            Len::One | Len::Open { .. } => None,
-        };
-        self.assign(bar, index, value);
+        self.begin_with_one(wanted, place);
         let both = self.frame(&model.finish);
         self.block.extend(both);
     }
@@ -547,7 +529,7 @@ impl<'a> Sweep<'a> {
     }
 
     /// Tables of so many values of each variable.
-    fn tables(&mut self, vars: &[VarId], count: u32, kind: VarKind) -> Vec<VarId> {
+    pub(super) fn tables(&mut self, vars: &[VarId], count: u32, kind: VarKind) -> Vec<VarId> {
         let table = |sweep: &mut Self, var: &VarId| {
             let (ty, len) = sweep.shape(*var);
             let name = format!("{}_before", sweep.source[*var].name);
@@ -568,13 +550,13 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    fn save_all(&mut self, vars: &[VarId], tables: &[VarId], place: Atom) {
+    pub(super) fn save_all(&mut self, vars: &[VarId], tables: &[VarId], place: Atom) {
         for (var, table) in vars.iter().zip(tables) {
             self.save(*var, *table, place);
         }
     }
 
-    fn fetch_all(&mut self, vars: &[VarId], tables: &[VarId], place: Atom) {
+    pub(super) fn fetch_all(&mut self, vars: &[VarId], tables: &[VarId], place: Atom) {
         for (var, table) in vars.iter().zip(tables) {
             self.fetch(*var, *var, *table, place);
         }

@@ -4,7 +4,7 @@ use super::{Differentiated, GradientMode, Rows};
 use crate::{
     control::Control, error::Error, simulation::floats::Float, values::Values, walk::DoubleRun,
 };
-use sim_compiler::manifest::Param;
+use sim_compiler::{gradient, manifest::Param};
 
 /// Steps of differences relative to the param's size. Rounding in `f64` counts for the last ones, the third
 /// derivative for the first ones.
@@ -98,10 +98,13 @@ impl Differentiated {
     pub fn check(&self, agents: u32, control: &Control<'_>) -> Result<GradientCheck, Error> {
         self.base
             .only_single("a check of derivatives in `f32` by those in `f64`")?;
-        // In `f64` derivatives are computed by forward mode, whatever the mode of the run.
+        // In `f64` derivatives are computed by forward mode, whatever the mode of the run: the guards of
+        // reverse mode look at the bits of numbers in `f32`. Where agents depend on one another there are
+        // none, and forward mode may not have the derivatives.
         let made;
         let blocks = match self.mode {
             GradientMode::Forward | GradientMode::Auto => &self.programs,
+            GradientMode::Reverse if gradient::agents_depend(&self.base.artifact) => &self.programs,
             GradientMode::Reverse => {
                 made = self.base.forward(&self.column, &self.wrt)?;
                 &made
@@ -109,7 +112,7 @@ impl Differentiated {
         };
         // Two differences per step and component, a run per program, and one without any of these.
         let runs = 2 * STEPS.len() * self.wrt.len() + blocks.len() + 2;
-        let found = control.part(0, runs, |control| self.finite_derivatives(&control))?;
+        let found = control.part(0, runs, |control| self.each_agent(&control, true))?;
         let numbers = |values: &Values| (0..values.len()).map(|at| values.number(at)).collect();
         let single: Vec<Vec<f64>> = found.derivatives.iter().map(numbers).collect();
         let (population, first) = (found.values.len() as u32, found.first_agent);

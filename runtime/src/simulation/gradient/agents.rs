@@ -1,0 +1,109 @@
+//! Derivatives agent by agent.
+
+use super::{Differentiated, GradientMode};
+use crate::{control::Control, error::Error, simulation::Simulation, values::Values};
+use sim_compiler::{gradient, manifest::Manifest};
+
+/// An output of each agent, and its derivatives.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AgentDerivatives {
+    /// The number of the first agent.
+    pub first_agent: u32,
+    /// The value of each agent.
+    pub values: Values,
+    /// The floats of params and inputs: `sigma`, `weights[3]`, `start.x`.
+    pub wrt: Vec<String>,
+    /// For each of these, the derivative of each agent's value. By an input it is that by the agent's own;
+    /// where agents depend on one another, that of the sum of all values by the agent's own input.
+    pub derivatives: Vec<Values>,
+}
+
+impl Simulation {
+    /// An output of each agent with its derivatives by all floats of params and inputs of these names.
+    ///
+    /// # Errors
+    /// Those of [`Simulation::differentiate`] and of [`Simulation::run`].
+    pub fn derivatives(&self, output: &str, wrt: &[&str]) -> Result<AgentDerivatives, Error> {
+        let is_param = |name: &&str| has_param(self.manifest(), name);
+        let mode = match gradient::agents_depend(&self.artifact) && wrt.iter().any(is_param) {
+            true => GradientMode::Forward,
+            false => GradientMode::Auto,
+        };
+        let differentiated = self.differentiate(output, wrt, mode)?;
+        differentiated.derivatives(&Control::default())
+    }
+}
+
+/// Is it a param, or a float of one?
+fn has_param(manifest: &Manifest, name: &str) -> bool {
+    let mut params = manifest.params.iter();
+    params.any(|param| {
+        let rest = name.strip_prefix(param.field.name.as_str());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['[', '.']))
+    })
+}
+
+impl Differentiated {
+    /// The value of each agent, and its derivatives.
+    ///
+    /// # Errors
+    /// Any error of a run. Values that are not finite are none. [`Error::NoDerivative`] for derivatives by
+    /// params in reverse mode where agents depend on one another: there are those of a sum or mean only.
+    pub fn derivatives(&self, control: &Control<'_>) -> Result<AgentDerivatives, Error> {
+        self.check_apart()?;
+        self.each_agent(control, false)
+    }
+
+    /// The same, where values that are not finite are errors.
+    ///
+    /// # Errors
+    /// As [`Differentiated::derivatives`], and [`Error::DerivativeNotFinite`].
+    pub fn finite_derivatives(&self, control: &Control<'_>) -> Result<AgentDerivatives, Error> {
+        self.check_apart()?;
+        self.each_agent(control, true)
+    }
+
+    /// Checks that what the programs compute for an agent is the derivative of its own value.
+    fn check_apart(&self) -> Result<(), Error> {
+        let manifest = self.base.manifest();
+        let param = self.wrt.iter().find(|name| has_param(manifest, name));
+        let is_sum =
+            self.mode == GradientMode::Reverse && gradient::agents_depend(&self.base.artifact);
+        match param.filter(|_| is_sum) {
+            None => Ok(()),
+            Some(param) => Err(Error::NoDerivative {
+                message: format!(
+                    "agents depend on one another, so reverse mode has the derivative by `{param}` of the \
+                     sum over agents, not of each agent"
+                ),
+                span: None,
+                help: "use forward mode, or ask for the gradient of a mean or a sum",
+            }),
+        }
+    }
+
+    pub(super) fn each_agent(
+        &self,
+        control: &Control<'_>,
+        finite: bool,
+    ) -> Result<AgentDerivatives, Error> {
+        let mut found: Option<AgentDerivatives> = None;
+        self.each_run(control, |number, run| {
+            let columns = self.columns(number, &run)?;
+            if finite {
+                self.check_finite(number, &columns, &run)?;
+            }
+            let mut columns = columns.into_iter();
+            let values = columns.next();
+            let all = found.get_or_insert_with(|| AgentDerivatives {
+                first_agent: run.report().first_agent,
+                values: values.unwrap_or(Values::F32(Vec::new())),
+                wrt: self.wrt.clone(),
+                derivatives: Vec::new(),
+            });
+            all.derivatives.extend(columns);
+            Ok(())
+        })?;
+        found.ok_or(Error::Cancelled)
+    }
+}
