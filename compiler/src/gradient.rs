@@ -11,6 +11,7 @@
 mod forward;
 mod reverse;
 mod rules;
+mod world_output;
 
 use crate::{
     Artifact,
@@ -21,6 +22,7 @@ use crate::{
 };
 pub use reverse::{By, Reverse, agents_depend, reverse};
 use std::fmt;
+pub use world_output::with_output_of_agents;
 
 /// Most directions of one program: each doubles the states of an agent.
 pub const MOST_DIRECTIONS: usize = 64;

@@ -91,6 +91,33 @@ fn published_minima_are_found() {
 }
 
 /// In the box `x <= 0.5`, Rosenbrock's function is least at (0.5, 0.25).
+/// Residuals and losses of worlds: m = i (1 + p)².
+#[test]
+fn outputs_of_worlds_are_fitted() {
+    let simulation = model(
+        "agents 12 world 3 steps 2 param p = 0.5 state x = 1.0 + f32(world.number)
+         step { x += p * mean(for o in world: o.x) }
+         world output miss = mean(for o in world: o.x) - 1.44 * (1.0 + f32(world.number))
+         world output square = (mean(for o in world: o.x) - 1.44 * (1.0 + f32(world.number))) ** 2",
+    );
+    let residuals = Goal::Residuals("miss".to_owned());
+    let loss = || Goal::Loss(Loss::mean("square"));
+    for (goal, method) in [
+        (residuals, Method::LevenbergMarquardt),
+        (loss(), Method::Lbfgs),
+        (loss(), Method::NelderMead),
+    ] {
+        let found = fitted(&simulation, &fit(goal, &["p"], method));
+        assert!(
+            (found.estimates[0].value - 0.2).abs() < 1e-4,
+            "{method:?}: {found:?}"
+        );
+        if method == Method::LevenbergMarquardt {
+            assert_eq!(found.residuals, Some(4), "one per world");
+        }
+    }
+}
+
 #[test]
 fn params_stay_in_their_ranges_and_say_so() {
     let source = "agents 1 param x = -1.2 in -2.0..0.5 param y = 1.0 in -2.0..2.0

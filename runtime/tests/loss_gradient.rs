@@ -331,6 +331,51 @@ fn reverse_mode_gives_what_forward_mode_gives() -> Result<(), Error> {
     Ok(())
 }
 
+/// An output of worlds is a loss, too: its mean is over worlds, and so are its derivatives.
+#[test]
+fn outputs_of_worlds_are_losses() -> Result<(), Error> {
+    let source =
+        "agents 6 world 3 steps 2 param p = 0.5 input i = 1.0 + f32(world.number) state x = i
+        step { x += p * mean(for o in world: o.x) }
+        output unused = 2.0 * x
+        world output other = p
+        world output m = [mean(for o in world: o.x), mean(for o in world: o.x) * p]";
+    let simulation = Simulation::compile(source)?;
+    // m = i (1 + p)² is 2.25 and 4.5, dm/dp = 2 i (1 + p), and each of three inputs has a third of dm/di.
+    let control = Control::default();
+    for mode in [GradientMode::Forward, GradientMode::Reverse] {
+        let made = simulation.differentiate("m[0]", &["p"], mode)?;
+        let of = |fold| made.gradient(fold, &control);
+        let (mean, sum) = (of(Fold::Mean)?, of(Fold::Sum)?);
+        assert_eq!((mean.value, mean.slopes[0].value), (3.375, 4.5), "{mode:?}");
+        assert_eq!((sum.value, sum.slopes[0].value), (6.75, 9.0), "{mode:?}");
+        // Of 3 and 6 the standard error of the mean is 1.5.
+        assert_eq!(mean.slopes[0].standard_error, Some(1.5), "{mode:?}");
+        let each = made.derivatives(&control)?;
+        assert_eq!(singles(&each.values), [2.25, 4.5], "{mode:?}");
+        assert_eq!(singles(&each.derivatives[0]), [3.0, 6.0], "{mode:?}");
+        assert!(made.check(6, &control)?.agrees(), "{mode:?}");
+        let made = simulation.differentiate("m[1]", &["p"], mode)?;
+        // d(m p)/dp = m + p dm/dp.
+        assert_eq!(
+            singles(&made.derivatives(&control)?.derivatives[0]),
+            [3.75, 7.5],
+            "{mode:?}"
+        );
+    }
+    let by_input = simulation.gradient(&Loss::sum("m[0]"), &["i"])?;
+    assert!(
+        (by_input.slopes[0].value - 4.5).abs() < 1e-6,
+        "{by_input:?}"
+    );
+    let unknown = simulation.gradient(&Loss::mean("n"), &["p"]);
+    assert!(
+        matches!(unknown, Err(Error::UnknownName { .. })),
+        "{unknown:?}"
+    );
+    Ok(())
+}
+
 /// Of a model in `f32`.
 fn singles(values: &Values) -> &[f32] {
     f32::slice(values).expect("floats")

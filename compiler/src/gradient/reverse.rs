@@ -41,7 +41,8 @@ use crate::{
     random::{FINISH_STEP, INIT_STEP},
     size,
 };
-use prune::{pruned, without_dead_stores};
+pub(super) use prune::pruned;
+use prune::without_dead_stores;
 use record::Sweep;
 use segments::{Cut, Steps};
 use std::collections::HashSet;

@@ -20,7 +20,7 @@ use crate::{
     field::unknown_of,
     parallel::*,
     run::{Device, Run},
-    values::Values,
+    values::{Column, Element, Values},
 };
 pub use agents::AgentDerivatives;
 pub use check::{Agreement, CheckedComponent, GradientCheck};
@@ -30,6 +30,7 @@ use programs::{Block, DIRECTIONS};
 use sim_compiler::{
     artifact::Artifact,
     gradient,
+    ir::Owner,
     manifest::{Field, Scalar},
 };
 
@@ -103,6 +104,8 @@ pub struct Differentiated {
     steps: Option<u32>,
     /// The output as it was named: `payoff`, `path[3]`.
     of: String,
+    /// Whose it is: what is a world's is that of each agent in the programs.
+    owner: Owner,
     /// The name of its column, and the place of the value within an agent's row of that.
     column: (String, usize),
     wrt: Vec<String>,
@@ -144,7 +147,27 @@ impl Simulation {
         wrt: &[&str],
         mode: GradientMode,
     ) -> Result<Differentiated, Error> {
-        let column = self.output_value(output)?;
+        let (column, owner) = self.output_value(output)?;
+        let copied = match owner {
+            Owner::Agent => None,
+            Owner::World => gradient::with_output_of_agents(&self.artifact, &column.0)
+                .map(|artifact| self.with_artifact(artifact)),
+        };
+        let made = copied
+            .as_ref()
+            .unwrap_or(self)
+            .of_agents(output, column, wrt, mode)?;
+        Ok(Differentiated { owner, ..made })
+    }
+
+    /// The same of an output of agents.
+    fn of_agents(
+        &self,
+        output: &str,
+        column: (String, usize),
+        wrt: &[&str],
+        mode: GradientMode,
+    ) -> Result<Differentiated, Error> {
         for name in wrt {
             self.check_float(name)?;
         }
@@ -175,6 +198,7 @@ impl Simulation {
             programs,
             steps,
             of: output.to_owned(),
+            owner: Owner::Agent,
             column,
             wrt: names,
         })
@@ -185,7 +209,7 @@ impl Simulation {
         self.with_artifact(self.artifact.as_ref().clone())
     }
 
-    /// Checks that an output, or a value of one, is a float of agents.
+    /// Checks that an output of agents or of worlds, or a value of one, is a float.
     ///
     /// # Errors
     /// As of [`Simulation::differentiate`].
@@ -193,12 +217,12 @@ impl Simulation {
         self.output_value(output).map(|_| ())
     }
 
-    /// The value of each agent, of an output or of one value of it: `payoff`, `path[3]`.
+    /// The value of each agent, or of each world, of an output or of one value of it: `payoff`, `path[3]`.
     ///
     /// # Errors
     /// As of [`Simulation::differentiate`], and [`Error::OutputsNotKept`].
     pub(crate) fn values_of(&self, run: &Run, output: &str) -> Result<Values, Error> {
-        let (column, place) = self.output_value(output)?;
+        let ((column, place), _) = self.output_value(output)?;
         column_values(run, &column, place)
     }
 
@@ -210,36 +234,25 @@ impl Simulation {
         simulation
     }
 
-    /// The column and the place in its rows of a value of an output.
-    fn output_value(&self, name: &str) -> Result<(String, usize), Error> {
+    /// The column and the place in its rows of a value of an output, and whose it is.
+    fn output_value(&self, name: &str) -> Result<((String, usize), Owner), Error> {
         let manifest = self.manifest();
-        let outputs = &manifest.outputs;
-        let part = |field: &&Field| {
+        let of_agents = manifest.outputs.iter().map(|field| (field, Owner::Agent));
+        let of_worlds = manifest.world_rows().outputs.iter();
+        let outputs = of_agents.chain(of_worlds.map(|field| (field, Owner::World)));
+        let part = |(field, _): &(&Field, Owner)| {
             let rest = name.strip_prefix(field.name.as_str());
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['[', '.']))
         };
-        let world = &manifest.world_rows().outputs;
-        if world.iter().any(|field| field.name == name) {
-            return Err(Error::NoDerivative {
-                message: format!(
-                    "`{name}` is an output of worlds, of which no derivative is computed"
-                ),
-                span: None,
-                help: "name an output of agents",
-            });
-        }
-        let Some(field) = outputs
-            .iter()
-            .filter(part)
-            .max_by_key(|field| field.name.len())
-        else {
-            let names = outputs.iter().map(|field| field.name.as_str());
+        let found = outputs.clone().filter(part);
+        let Some((field, owner)) = found.max_by_key(|(field, _)| field.name.len()) else {
+            let names = outputs.map(|(field, _)| field.name.as_str());
             return Err(unknown_of(manifest, Role::Output, name, names));
         };
         check_scalar(Role::Output, field)?;
         let names = field.spellings();
         match names.iter().position(|known| known == name) {
-            Some(place) => Ok((field.name.clone(), place)),
+            Some(place) => Ok(((field.name.clone(), place), owner)),
             None => Err(Error::NotALoss {
                 text: name.to_owned(),
                 why: format!(
@@ -361,7 +374,11 @@ impl Differentiated {
             let group = (report.agents / report.worlds.max(1)).max(1) as usize;
             let all = self.moments(number, &run, group)?;
             let (of, slopes) = all.split_first().ok_or(Error::Cancelled)?;
-            let (value, standard_error) = scaled(of, fold, report.agents);
+            let count = match self.owner {
+                Owner::Agent => report.agents,
+                Owner::World => report.worlds,
+            };
+            let (value, standard_error) = scaled(of, fold, count);
             let all = found.get_or_insert_with(|| LossGradient {
                 value,
                 standard_error,
@@ -379,7 +396,7 @@ impl Differentiated {
                 *all.gpu_seconds.get_or_insert(0.0) += seconds;
             }
             for slope in slopes {
-                let (value, standard_error) = scaled(slope, fold, report.agents);
+                let (value, standard_error) = scaled(slope, fold, count);
                 all.slopes.push(Slope {
                     wrt: self.wrt[all.slopes.len()].clone(),
                     value,
@@ -486,32 +503,34 @@ impl Differentiated {
     }
 }
 
-/// By agent: a value of an output.
+/// By agent or by world: a value of an output.
 fn column_values(run: &Run, name: &str, place: usize) -> Result<Values, Error> {
-    let at = Rows {
-        place,
-        agents: run.report().agents as usize,
+    let column = run.column(name)?;
+    let of_world = |column: &Column| column.field.name == name;
+    let count = match run.world_outputs().iter().any(of_world) {
+        true => run.report().worlds,
+        false => run.report().agents,
     };
-    let column = run
-        .outputs()
-        .iter()
-        .find(|column| column.field.name == name);
-    match column.map(|column| &column.values) {
-        Some(Values::F64(values)) => Ok(Values::F64(at.all(values))),
-        _ => Ok(Values::F32(at.all(run.output(name)?))),
-    }
+    let rows = Rows {
+        place,
+        count: count as usize,
+    };
+    Ok(match &column.values {
+        Values::F64(values) => Values::F64(rows.all(values)),
+        values => Values::F32(rows.all(f32::slice(values).unwrap_or_default())),
+    })
 }
 
-/// Which value of each agent's row.
+/// Which value of each row.
 #[derive(Clone, Copy)]
 struct Rows {
     place: usize,
-    agents: usize,
+    count: usize,
 }
 
 impl Rows {
     fn all<T: Copy>(self, values: &[T]) -> Vec<T> {
-        let width = (values.len() / self.agents.max(1)).max(1);
+        let width = (values.len() / self.count.max(1)).max(1);
         values
             .iter()
             .skip(self.place)
@@ -522,10 +541,10 @@ impl Rows {
 }
 
 /// The mean or sum over agents, with its standard error.
-fn scaled(of: &Moments, fold: Fold, agents: u32) -> (f64, Option<f64>) {
+fn scaled(of: &Moments, fold: Fold, count: u32) -> (f64, Option<f64>) {
     let factor = match fold {
         Fold::Mean => 1.0,
-        Fold::Sum => f64::from(agents),
+        Fold::Sum => f64::from(count),
     };
     (
         of.mean * factor,

@@ -9,7 +9,11 @@ type Number = usize;
 
 /// The block without statements that have no effect on variables declared outside of it, other than those
 /// `given`, whose last values nobody reads.
-pub(super) fn pruned(program: &Program, block: Block, given: &HashSet<VarId>) -> Block {
+pub(in crate::gradient) fn pruned(
+    program: &Program,
+    block: Block,
+    given: &HashSet<VarId>,
+) -> Block {
     let mut facts = Facts::default();
     facts.look(program, &block, None, None);
     let mut useful = vec![false; facts.stmts.len()];

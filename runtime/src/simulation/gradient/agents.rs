@@ -2,12 +2,12 @@
 
 use super::{Differentiated, GradientMode};
 use crate::{control::Control, error::Error, simulation::Simulation, values::Values};
-use sim_compiler::{gradient, manifest::Manifest};
+use sim_compiler::{gradient, ir::Owner, manifest::Manifest};
 
-/// An output of each agent, and its derivatives.
+/// An output of each agent, or of each world, and its derivatives.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AgentDerivatives {
-    /// The number of the first agent.
+    /// The number of the first agent, or of the first world.
     pub first_agent: u32,
     /// The value of each agent.
     pub values: Values,
@@ -50,8 +50,7 @@ impl Differentiated {
     /// Any error of a run. Values that are not finite are none. [`Error::NoDerivative`] for derivatives by
     /// params in reverse mode where agents depend on one another: there are those of a sum or mean only.
     pub fn derivatives(&self, control: &Control<'_>) -> Result<AgentDerivatives, Error> {
-        self.check_apart()?;
-        self.each_agent(control, false)
+        self.each_owner(control, false)
     }
 
     /// The same, where values that are not finite are errors.
@@ -59,16 +58,29 @@ impl Differentiated {
     /// # Errors
     /// As [`Differentiated::derivatives`], and [`Error::DerivativeNotFinite`].
     pub fn finite_derivatives(&self, control: &Control<'_>) -> Result<AgentDerivatives, Error> {
+        self.each_owner(control, true)
+    }
+
+    fn each_owner(&self, control: &Control<'_>, finite: bool) -> Result<AgentDerivatives, Error> {
         self.check_apart()?;
-        self.each_agent(control, true)
+        let (mut found, members) = self.each_agent(control, finite)?;
+        if self.owner == Owner::World {
+            // Each agent has what its world has, or backwards what it adds to that of all of them.
+            found.first_agent /= members.max(1) as u32;
+            for values in found.derivatives.iter_mut().chain([&mut found.values]) {
+                *values = means(values, members);
+            }
+        }
+        Ok(found)
     }
 
     /// Checks that what the programs compute for an agent is the derivative of its own value.
     fn check_apart(&self) -> Result<(), Error> {
         let manifest = self.base.manifest();
         let param = self.wrt.iter().find(|name| has_param(manifest, name));
-        let is_sum =
-            self.mode == GradientMode::Reverse && gradient::agents_depend(&self.base.artifact);
+        let is_sum = self.mode == GradientMode::Reverse
+            && self.owner == Owner::Agent
+            && gradient::agents_depend(&self.base.artifact);
         match param.filter(|_| is_sum) {
             None => Ok(()),
             Some(param) => Err(Error::NoDerivative {
@@ -82,17 +94,20 @@ impl Differentiated {
         }
     }
 
+    /// What the programs have for each agent, and the number of agents in a world.
     pub(super) fn each_agent(
         &self,
         control: &Control<'_>,
         finite: bool,
-    ) -> Result<AgentDerivatives, Error> {
+    ) -> Result<(AgentDerivatives, usize), Error> {
+        let mut members = 1;
         let mut found: Option<AgentDerivatives> = None;
         self.each_run(control, |number, run| {
             let columns = self.columns(number, &run)?;
             if finite {
                 self.check_finite(number, &columns, &run)?;
             }
+            members = (run.report().agents / run.report().worlds.max(1)) as usize;
             let mut columns = columns.into_iter();
             let values = columns.next();
             let all = found.get_or_insert_with(|| AgentDerivatives {
@@ -104,6 +119,20 @@ impl Differentiated {
             all.derivatives.extend(columns);
             Ok(())
         })?;
-        found.ok_or(Error::Cancelled)
+        Ok((found.ok_or(Error::Cancelled)?, members))
+    }
+}
+
+/// The means of so many values each, one after the other.
+fn means(values: &Values, count: usize) -> Values {
+    let count = count.max(1);
+    let mean = |group: usize| {
+        let all = (0..count).map(|k| values.number(group * count + k));
+        all.sum::<f64>() / count as f64
+    };
+    let all = (0..values.len() / count).map(mean);
+    match values {
+        Values::F64(_) => Values::F64(all.collect()),
+        _ => Values::F32(all.map(|mean| mean as f32).collect()),
     }
 }

@@ -87,6 +87,17 @@ impl GradientCheck {
     }
 }
 
+/// A value of each agent that was run.
+fn column_of(run: &DoubleRun, name: &str, place: usize) -> Vec<f64> {
+    let found = run.outputs.iter().find(|column| column.field.name == name);
+    let column = found.expect("the program has this output");
+    let rows = Rows {
+        place,
+        count: run.agents.len(),
+    };
+    rows.all(&column.values)
+}
+
 impl Differentiated {
     /// Compares the mean derivatives of about `agents` agents, spread over the population, with central
     /// differences of several steps. Where the model has worlds, all agents of theirs are compared. Draws,
@@ -112,7 +123,7 @@ impl Differentiated {
         };
         // Two differences per step and component, a run per program, and one without any of these.
         let runs = 2 * STEPS.len() * self.wrt.len() + blocks.len() + 2;
-        let found = control.part(0, runs, |control| self.each_agent(&control, true))?;
+        let (found, _) = control.part(0, runs, |control| self.each_agent(&control, true))?;
         let numbers = |values: &Values| (0..values.len()).map(|at| values.number(at)).collect();
         let single: Vec<Vec<f64>> = found.derivatives.iter().map(numbers).collect();
         let (population, first) = (found.values.len() as u32, found.first_agent);
@@ -127,7 +138,7 @@ impl Differentiated {
                 block.simulation.run_double(&sample, &control)
             })?;
             let outputs = block.outputs.iter();
-            double.extend(outputs.map(|(name, _)| self.column_of(&run, name)));
+            double.extend(outputs.map(|(name, place)| column_of(&run, name, *place)));
             chosen.clone_from(&run.agents);
         }
         let mut checked = Vec::new();
@@ -149,19 +160,6 @@ impl Differentiated {
             steps: STEPS.to_vec(),
             components: checked,
         })
-    }
-
-    /// The values of the output that is differentiated, or of a derivative of it.
-    fn column_of(&self, run: &DoubleRun, name: &str) -> Vec<f64> {
-        let found = run.outputs.iter().find(|column| column.field.name == name);
-        let column = found.expect("the program has this output");
-        let at = Rows {
-            place: self.column.1,
-            agents: run.agents.len(),
-        };
-        let width = column.values.len() / at.agents.max(1);
-        let values = column.values.iter().skip(at.place).step_by(width.max(1));
-        values.copied().collect()
     }
 
     /// The differences of each agent for each step, by a float of a param; nothing for one of an input.
@@ -189,7 +187,8 @@ impl Differentiated {
                         .part(part.first + 2 * number + side, part.runs, |control| {
                             varied.run_double(sample, &control)
                         })?;
-                Ok::<_, Error>((value, self.column_of(&run, &self.column.0)))
+                let (name, place) = &self.column;
+                Ok::<_, Error>((value, column_of(&run, name, *place)))
             };
             let ((low, below), (high, above)) = (at(0, -1.0)?, at(1, 1.0)?);
             if high > low {

@@ -3,10 +3,10 @@
 use crate::error::Error;
 use std::{fmt, str::FromStr};
 
-/// How the values of all agents become one number.
+/// How the values of all agents, or of all worlds, become one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fold {
-    /// The sum over the number of agents.
+    /// The sum over their number.
     Mean,
     /// The sum.
     Sum,
@@ -15,14 +15,14 @@ pub enum Fold {
 /// A number per run, such as `mean(payoff)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loss {
-    /// How the values of agents become one.
+    /// How the values become one.
     pub fold: Fold,
-    /// The output of agents, or one value of it: `payoff`, `path[3]`, `place.x`.
+    /// The output of agents or of worlds, or one value of it: `payoff`, `path[3]`, `place.x`.
     pub output: String,
 }
 
 impl Loss {
-    /// The mean of an output over all agents.
+    /// The mean of an output over all agents, or worlds.
     pub fn mean(output: &str) -> Loss {
         let output = output.to_owned();
         Loss {
@@ -31,7 +31,7 @@ impl Loss {
         }
     }
 
-    /// The sum of an output over all agents.
+    /// The sum of an output over all agents, or worlds.
     pub fn sum(output: &str) -> Loss {
         let output = output.to_owned();
         Loss {
