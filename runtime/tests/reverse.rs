@@ -208,38 +208,36 @@ impl std::ops::AddAssign for Tally {
     }
 }
 
-/// All derivatives of random models; `SIM_GRADIENTS` says of how many.
-#[test]
-fn backwards_is_forwards_in_random_models() {
-    let count = std::env::var("SIM_GRADIENTS").ok();
-    let count: u64 = count.map_or(300, |count| count.parse().expect("a number"));
+/// All derivatives of random models: of so many from a number on, by `SIM_GRADIENTS` and `SIM_FIRST_MODEL`.
+fn backwards_is_forwards_in(what: &str, count: u64, model: fn(u64) -> String) {
+    let number = |name: &str, other| {
+        let text = std::env::var(name).ok();
+        text.map_or(other, |text| text.parse().expect("a number"))
+    };
+    let (count, first) = (number("SIM_GRADIENTS", count), number("SIM_FIRST_MODEL", 0));
     let mut tally = Tally::default();
-    for seed in 0..count {
-        let source = sim_tests::generate::model(seed);
-        let artifact = compiled(&source, seed % 4 != 0);
-        tally += compare_all(&format!("model {seed}"), &artifact, |simulation| {
+    for seed in first..first + count {
+        let artifact = compiled(&model(seed), seed % 4 != 0);
+        tally += compare_all(&format!("{what} {seed}"), &artifact, |simulation| {
             simulation.seed(seed).backend(Backend::Cpu)
         });
     }
-    println!("{count} models: {tally:?}");
-    assert!(u64::from(tally.compared) > count / 4, "{tally:?}");
+    println!("{count} of {what}: {tally:?}");
+    assert!(
+        u64::from(tally.compared) > count / 4 || count < 10,
+        "{tally:?}"
+    );
+}
+
+#[test]
+fn backwards_is_forwards_in_random_models() {
+    backwards_is_forwards_in("model", 300, sim_tests::generate::model);
 }
 
 /// The same of models with worlds.
 #[test]
 fn backwards_is_forwards_in_random_worlds() {
-    let count = std::env::var("SIM_GRADIENTS").ok();
-    let count: u64 = count.map_or(60, |count| count.parse().expect("a number"));
-    let mut tally = Tally::default();
-    for seed in 0..count {
-        let source = sim_tests::generate::world_model(seed);
-        let artifact = compiled(&source, seed % 4 != 0);
-        tally += compare_all(&format!("world {seed}"), &artifact, |simulation| {
-            simulation.seed(seed).backend(Backend::Cpu)
-        });
-    }
-    println!("{count} models: {tally:?}");
-    assert!(u64::from(tally.compared) > count / 4, "{tally:?}");
+    backwards_is_forwards_in("world", 60, sim_tests::generate::world_model);
 }
 
 /// All derivatives of the examples, with other data than theirs.
@@ -387,6 +385,26 @@ fn kinks_take_the_side_of_the_value() {
     assert_eq!(slopes(&powers), [12.0, 0.0]);
     assert_eq!(slopes(&one_step("-2.0", "x = a ** 3")), [12.0]);
     assert!(slopes(&one_step("[0.0, 0.0]", "x = atan2(a[0], a[1])"))[0].is_nan());
+}
+
+/// An integer has no derivative, also where it becomes a float again.
+#[test]
+fn integers_pass_no_derivative_on() {
+    for (value, slope) in [
+        ("f32(i32(3.0 * a)) * a", 4.0),
+        ("f32(u32(a) % 64u) - a", -1.0),
+        ("f32(max(i32(a), 0)) + 2.0 * a", 2.0),
+        (
+            "f32(select(1, i32(a), a > 1.0)) + f32(a > 1.0) + 3.0 * a",
+            3.0,
+        ),
+    ] {
+        assert_eq!(
+            slopes(&one_step("1.5", &format!("x = {value}"))),
+            [slope],
+            "{value}"
+        );
+    }
 }
 
 /// What was computed and not used does not make NaN of a derivative, wherever it was computed.

@@ -11,8 +11,8 @@ pub(super) fn carriers(expr: &Expr) -> Vec<ExprId> {
         Expr::Swizzle { vector: one, .. }
         | Expr::Splat { value: one, .. }
         | Expr::Unary(UnaryOp::Negate | UnaryOp::Fence, one)
-        | Expr::Convert { value: one, .. }
         | Expr::AcrossWorld { value: one, .. } => vec![*one],
+        Expr::Convert { to, value } if to.is_float() => vec![*value],
         Expr::Binary(op, a, b) if !op.gives_bool() => vec![*a, *b],
         Expr::Select { accept, reject, .. } => vec![*accept, *reject],
         Expr::Compose(parts) => parts.clone(),
@@ -28,6 +28,7 @@ pub(super) fn carriers(expr: &Expr) -> Vec<ExprId> {
         | Expr::Element { .. }
         | Expr::Unary(..)
         | Expr::Binary(..)
+        | Expr::Convert { .. }
         | Expr::Bitcast { .. }
         | Expr::Call(..)
         | Expr::RandomWord { .. }
