@@ -103,7 +103,11 @@ class Gradient(Mapping[str, Any]):
 
 class Derivatives(Mapping[str, NDArray[Any]]):
     """An output of each agent, and its derivatives: a mapping of the names in ``wrt`` to arrays of
-    shape ``(agents, …)``. By an input it is the derivative by the agent's own value."""
+    shape ``(agents, …)``. By an input it is the derivative by the agent's own value. Where agents
+    depend on one another, it is that of the sum of all agents' outputs by the agent's own input.
+
+    Of an output of worlds there is a row for each world, and the derivative by an input is that by
+    a number which is added to the values of all agents of the world."""
 
     def __init__(self, model: Model, of: str, found: dict[str, Any]) -> None:
         self.of = of
@@ -111,6 +115,9 @@ class Derivatives(Mapping[str, NDArray[Any]]):
         """The output of each agent."""
         self.wrt: list[str] = found["wrt"]
         """The numbers that derivatives are taken by."""
+        self.joint: bool = found["joint"]
+        """Whether agents depend on one another, or the output is one of worlds: the derivative by
+        an input is then not that of the agent's output alone."""
         self._each: list[NDArray[Any]] = found["derivatives"]
         self._floats = _Floats(model, self.wrt)
 

@@ -141,11 +141,12 @@ class Function:
                 )
             given.append(tensor)
             per_agent.append(rows == 1)
-        if any(per_agent) and self.model._manifest.has_worlds:
+        has_worlds = self.model._manifest.has_worlds
+        if any(per_agent) and has_worlds and self._fold is None:
             raise RunError(
                 "torch",
                 "in a model with worlds, what an agent is given moves the others, too",
-                "give the input one value for all agents",
+                f'write of="mean({self._output})", or give the input one value for all agents',
             )
         call = _Call(
             self.model,
@@ -156,7 +157,7 @@ class Function:
             self._mode,
             {**self._options, **options},
         )
-        if self._fold is None or any(per_agent):
+        if self._fold is None or any(per_agent) and not has_worlds:
             values = _PerAgent.apply(call, *given)
             if self._fold is None:
                 return values
@@ -197,6 +198,18 @@ class _Call:
             options[kind] = {**(options.get(kind) or {}), **own}
         return options
 
+    def of_each_agent(
+        self, needs: Sequence[bool], tensors: Sequence[Any]
+    ) -> dict[str, NDArray[Any]]:
+        """The derivatives of the loss by those arguments that have a row per agent."""
+        each = zip(self.fields, self.per_agent, needs, strict=True)
+        names = [field.name for field, own, need in each if own and need]
+        if not names:
+            return {}
+        found = self.model.derivatives(self.output, names, mode=self.mode, **self.merged(tensors))
+        scale = 1.0 / len(found.values_of_agents) if self.fold == "mean" else 1.0
+        return {name: found[name].astype(np.float64) * scale for name in names}
+
     def wanted(self, needs: Sequence[bool]) -> list[str]:
         """The arguments that a derivative is needed by."""
         return [field.name for field, need in zip(self.fields, needs, strict=True) if need]
@@ -219,10 +232,11 @@ class _Folded(_torch.autograd.Function):
         found = call.model.gradient(
             f"{call.fold}({call.output})", wanted, mode=call.mode, **call.merged(tensors)
         )
+        each = call.of_each_agent(needed, tensors)
         slopes = []
         for field, tensor, need in zip(call.fields, tensors, needed, strict=True):
-            slope = np.asarray(found[field.name], dtype=np.float64) if need else None
-            slopes.append(None if slope is None else _like(slope, tensor))
+            slope = (each if field.name in each else found)[field.name] if need else None
+            slopes.append(None if slope is None else _like(np.asarray(slope, np.float64), tensor))
         ctx.slopes = slopes
         ctx.save_for_backward(*tensors)
         return _torch.tensor(found.value, dtype=_dtype(tensors), device=tensors[0].device)

@@ -122,5 +122,6 @@ pub(crate) fn derivatives<'py>(
     let each = of.derivatives.into_iter();
     let each: Vec<_> = each.map(|values| array(py, values)).collect();
     all.set_item("derivatives", each)?;
+    all.set_item("joint", of.joint)?;
     Ok(all)
 }

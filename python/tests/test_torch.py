@@ -250,9 +250,28 @@ def test_worlds_have_gradients_by_what_all_agents_share() -> None:
         model, of="mean(x)", wrt="pull", inputs={"start": start}, backend="cpu"
     )
     assert float(function(torch.tensor(0.5))) == pytest.approx(0.5, abs=1e-6)
-    per_agent = simc.torch.function(model, of="mean(x)", wrt="start", backend="cpu")
+
+
+def test_worlds_have_gradients_by_the_inputs_of_each_agent() -> None:
+    # What an agent begins with moves the others: with weights, in torch itself.
+    model = simc.compile(WORLDS.replace("output x", "output y = x * x"))
+    start = torch.linspace(0.0, 1.0, 60, requires_grad=True)
+    pull = torch.tensor(0.5, requires_grad=True)
+    for fold in ("mean", "sum"):
+        of = f"{fold}(y)"
+        function = simc.torch.function(model, of=of, wrt=["start", "pull"], backend="cpu")
+        found = torch.autograd.grad(3.0 * function(start, pull), [start, pull])
+        x = start.reshape(6, 10)
+        for _ in range(2):
+            x = x + pull * (x.mean(dim=1, keepdim=True) - x)
+        expected = torch.autograd.grad(3.0 * getattr(x * x, fold)(), [start, pull])
+        for one, other in zip(found, expected, strict=True):
+            torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-6)
+    each = model.derivatives("y", ["start"], start=start.detach().numpy())
+    assert each.joint
+    function = simc.torch.function(model, of="y", wrt="start", backend="cpu")
     with pytest.raises(simc.RunError, match="moves the others"):
-        per_agent(torch.tensor(start))
+        function(start)
 
 
 def test_the_code_of_the_page_runs(monkeypatch: pytest.MonkeyPatch) -> None:

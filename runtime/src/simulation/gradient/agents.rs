@@ -13,9 +13,13 @@ pub struct AgentDerivatives {
     pub values: Values,
     /// The floats of params and inputs: `sigma`, `weights[3]`, `start.x`.
     pub wrt: Vec<String>,
-    /// For each of these, the derivative of each agent's value. By an input it is that by the agent's own;
-    /// where agents depend on one another, that of the sum of all values by the agent's own input.
+    /// For each of these, the derivative of each agent's value, by an input that by the agent's own. If
+    /// `joint`, derivatives by inputs are others.
     pub derivatives: Vec<Values>,
+    /// Do agents depend on one another, or is the output one of worlds? Then the derivative by an agent's
+    /// input is that of the sum of all agents' values, and the one of a world's output is by a number that is
+    /// added to the inputs of all its agents.
+    pub joint: bool,
 }
 
 impl Simulation {
@@ -115,6 +119,7 @@ impl Differentiated {
                 values: values.unwrap_or(Values::F32(Vec::new())),
                 wrt: self.wrt.clone(),
                 derivatives: Vec::new(),
+                joint: self.owner == Owner::World || gradient::agents_depend(&self.base.artifact),
             });
             all.derivatives.extend(columns);
             Ok(())
