@@ -157,7 +157,7 @@ class Function:
             self._mode,
             {**self._options, **options},
         )
-        if self._fold is None or any(per_agent) and not has_worlds:
+        if self._fold is None or (any(per_agent) and not has_worlds):
             values = _PerAgent.apply(call, *given)
             if self._fold is None:
                 return values
