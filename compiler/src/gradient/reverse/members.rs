@@ -1,4 +1,5 @@
-//! What agents read of one another, backwards.
+//! What agents read of one another, backwards: the adjoint of a gather is a scatter, which is written as a
+//! gather again, so that sums have one order and need no atomics.
 //!
 //! An agent that reads a value of another one adds to the adjoint of that value. No agent writes to another
 //! one: the one that was read collects what the others would add. So the way back of a phase has two parts,

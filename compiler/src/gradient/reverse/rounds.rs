@@ -1,7 +1,8 @@
 //! The order in which a program takes the steps of a model whose agents depend on one another.
 //!
 //! Agents of a world wait for one another between phases, so that each step back is a step of the program of
-//! its own, a *round*. A run is cut into segments of about the root of its steps. The rounds are:
+//! its own, a *round*. A run is cut into segments of about the root of its steps, with a checkpoint before
+//! each. The rounds are:
 //!
 //! * one for each step forward: it keeps the states before each segment, and before each step of the last
 //!   one;
@@ -106,7 +107,8 @@ impl Rounds {
         match rounds.all() <= i32::MAX as u64 {
             true => Ok(rounds),
             false => Err(refused(format!(
-                "{steps} steps are too many for reverse mode of a model with worlds"
+                "{steps} steps are too many for reverse mode of agents that depend on one another or \
+                 whose step has several phases: use forward mode"
             ))),
         }
     }
