@@ -1,7 +1,7 @@
 //! Measures how long the results of a run take to reach the host, beside the time of its dispatches.
 //!
-//! `results_cost MODEL AGENTS [RUNS]`: medians in microseconds of warm runs on a GPU. The device's clock is
-//! read in every other run only, since reading it takes time itself.
+//! `results_cost MODEL AGENTS [RUNS]`: medians in microseconds of warm runs on a GPU, which keep outputs, but
+//! no states. The device's clock is read in every other run only, since reading it takes time itself.
 
 use sim_runtime::{Backend, Control, Error, Simulation, Timing};
 use std::{process::ExitCode, time::Instant};
@@ -34,7 +34,8 @@ fn main() -> ExitCode {
 fn measure(source: &str, agents: u32, runs: usize) -> Result<String, Error> {
     let simulation = Simulation::compile(source)?
         .backend(Backend::Gpu)
-        .agents(agents);
+        .agents(agents)
+        .keep_states(false);
     let timed = Control {
         timing: Some(Timing { repeats: 1 }),
         ..Control::default()
@@ -43,7 +44,11 @@ fn measure(source: &str, agents: u32, runs: usize) -> Result<String, Error> {
     let mut bytes = 0;
     for number in 0..WARM + 2 * runs {
         let is_timed = number % 2 == 0;
-        let control = if is_timed { &timed } else { &Control::default() };
+        let control = if is_timed {
+            &timed
+        } else {
+            &Control::default()
+        };
         let started = Instant::now();
         let run = simulation.run_with(control)?;
         let seconds = started.elapsed().as_secs_f64();
@@ -71,5 +76,7 @@ fn measure(source: &str, agents: u32, runs: usize) -> Result<String, Error> {
 /// The median, in microseconds; NaN of none.
 fn median(mut seconds: Vec<f64>) -> f64 {
     seconds.sort_by(f64::total_cmp);
-    seconds.get(seconds.len() / 2).map_or(f64::NAN, |it| it * 1e6)
+    seconds
+        .get(seconds.len() / 2)
+        .map_or(f64::NAN, |it| it * 1e6)
 }

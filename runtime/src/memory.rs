@@ -2,8 +2,11 @@
 //! process without a message, so the check is made before a run.
 
 mod available;
+mod huge_pages;
+mod reused;
 
 pub use available::available;
+pub(crate) use reused::{keep, to_overwrite};
 
 use crate::parallel;
 use crate::{control::Keep, error::Error};
@@ -127,13 +130,12 @@ impl Need {
     pub(crate) fn check(&self) -> Result<(), Error> {
         match self.bytes() {
             0..ALWAYS => Ok(()),
-            _ => available().map_or(Ok(()), |available| self.check_against(available)),
+            bytes => available_for(bytes).map_or(Ok(()), |available| self.check_against(available)),
         }
     }
 
     fn check_against(&self, available: u64) -> Result<(), Error> {
-        // A margin for page tables and other processes.
-        let usable = available - available / 20;
+        let usable = usable(available);
         let bytes = self.bytes();
         if bytes <= usable {
             return Ok(());
@@ -186,11 +188,26 @@ fn rounded(number: u32) -> Option<u32> {
 pub(crate) fn check(bytes: u64) -> Result<(), Error> {
     match bytes {
         0..ALWAYS => Ok(()),
-        _ => match available() {
+        _ => match available_for(bytes) {
             Some(available) if bytes > available => Err(short(bytes, Some(available))),
             Some(_) | None => Ok(()),
         },
     }
+}
+
+/// The bytes that are available, if that is known. Frees memory that is kept for results where they are too
+/// few.
+fn available_for(bytes: u64) -> Option<u64> {
+    let found = available()?;
+    match usable(found) < bytes && reused::free() {
+        true => available(),
+        false => Some(found),
+    }
+}
+
+/// What a run may take of the available bytes: all but a margin for page tables and other processes.
+fn usable(available: u64) -> u64 {
+    available - available / 20
 }
 
 /// The error for memory that is not available.
@@ -222,6 +239,7 @@ pub(crate) fn zeroed(len: usize) -> Result<Vec<u32>, Error> {
     if len < MANY {
         words.resize(len, 0);
     } else {
+        huge_pages::advise(words.spare_capacity_mut());
         parallel::extend_with_zeros(&mut words, len);
     }
     Ok(words)

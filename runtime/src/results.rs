@@ -5,7 +5,7 @@ use crate::{
     control::Keep,
     cut::{Part, Saved},
     error::Error,
-    memory::zeroed,
+    memory::{to_overwrite, zeroed},
     series::Places,
     statistics::Sums,
     telemetry::Telemetry,
@@ -215,8 +215,8 @@ impl RawResults {
         }
     }
 
-    /// Zeros for the fields that `keep` names, of all agents and worlds, and for what `part` samples. If the
-    /// part is cut, zeros for what is saved of it instead.
+    /// Memory for the fields that `keep` names, of all agents and worlds, and for what `part` samples. If the
+    /// part is cut, for what is saved of it instead.
     ///
     /// # Errors
     /// [`Error::HostMemory`]
@@ -262,13 +262,13 @@ impl RawResults {
     }
 }
 
-/// Zeros for the fields of so many agents or worlds.
+/// Memory for the fields of so many agents or worlds, all of which a backend overwrites.
 ///
 /// # Errors
 /// [`Error::HostMemory`]
 pub(crate) fn columns(fields: &[Field], rows: u32) -> Result<Vec<Vec<u32>>, Error> {
     (fields.iter())
-        .map(|field| zeroed(rows as usize * field.words() as usize))
+        .map(|field| to_overwrite(rows as usize * field.words() as usize))
         .collect()
 }
 

@@ -6,6 +6,7 @@ use crate::{
     cpu::vector::Isa,
     error::{Error, Role},
     field::unknown,
+    memory,
     results::RawResults,
     series::{Counts, Series},
     statistics::{Statistics, Sums},
@@ -16,6 +17,7 @@ use sim_compiler::{
     kernel::schedule::Decision,
     manifest::{Field, Manifest},
 };
+use std::{mem, ops::Deref};
 
 /// The results of a run.
 #[derive(Clone, Debug)]
@@ -23,7 +25,7 @@ pub struct Run {
     pub(crate) output_fields: Vec<Field>,
     pub(crate) results: Results,
     /// `None` if states are not kept.
-    pub(crate) states: Option<Vec<Column>>,
+    pub(crate) states: Option<Columns>,
     pub(crate) state_names: Vec<String>,
     /// One row per world.
     pub(crate) world_outputs: Vec<Column>,
@@ -37,12 +39,35 @@ pub struct Run {
 #[derive(Clone, Debug)]
 pub(crate) enum Results {
     /// Of each agent.
-    Kept {
-        outputs: Vec<Column>,
-        steps: StepCounts,
-    },
+    Kept { outputs: Columns, steps: StepCounts },
     /// Of all agents together, if outputs are not kept.
     Summed(Sums),
+}
+
+/// Columns of which nobody else has the memory: it is kept for later runs once they are dropped.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Columns(Vec<Column>);
+
+impl Columns {
+    /// The columns, whose memory is the caller's from now on.
+    fn take(mut self) -> Vec<Column> {
+        mem::take(&mut self.0)
+    }
+}
+
+impl Deref for Columns {
+    type Target = [Column];
+
+    fn deref(&self) -> &[Column] {
+        &self.0
+    }
+}
+
+impl Drop for Columns {
+    fn drop(&mut self) {
+        let words = self.0.drain(..).filter_map(|it| it.values.into_words());
+        words.for_each(memory::keep);
+    }
 }
 
 /// Everything that a run has, by kind: see [`Run::into_parts`].
@@ -175,7 +200,7 @@ impl Run {
                 .collect()
         };
         let (agents, worlds) = (report.agents, report.worlds);
-        let columns = |fields: &[Field], rows| columns_of(fields, rows, agents);
+        let columns = |fields: &[Field], rows| Columns(columns_of(fields, rows, agents));
         let of_worlds = |fields: &[Field], rows| columns_of(fields, rows, worlds);
         let rows = manifest.world_rows();
         let world_outputs = of_worlds(&rows.outputs, raw.world_outputs);
@@ -270,7 +295,7 @@ impl Run {
     /// All outputs, then all world outputs, in declaration order; none of agents if they are not kept.
     pub fn into_outputs(self) -> Vec<Column> {
         let mut all = match self.results {
-            Results::Kept { outputs, .. } => outputs,
+            Results::Kept { outputs, .. } => outputs.take(),
             Results::Summed(_) => Vec::new(),
         };
         all.extend(self.world_outputs);
@@ -280,14 +305,14 @@ impl Run {
     /// Takes the run apart, without copying values.
     pub fn into_parts(self) -> Parts {
         let (outputs, progress, statistics) = match self.results {
-            Results::Kept { outputs, steps } => (outputs, steps.into_words(), None),
+            Results::Kept { outputs, steps } => (outputs.take(), steps.into_words(), None),
             Results::Summed(sums) => (Vec::new(), Vec::new(), Some(sums.outputs)),
         };
         Parts {
             outputs,
             progress,
             statistics,
-            states: self.states.unwrap_or_default(),
+            states: self.states.map(Columns::take).unwrap_or_default(),
             world_outputs: self.world_outputs,
             world_states: self.world_states.unwrap_or_default(),
             series: self.series,

@@ -113,6 +113,16 @@ impl Values {
         }
     }
 
+    /// The memory of values of 32 bits.
+    pub(crate) fn into_words(self) -> Option<Vec<u32>> {
+        match self {
+            Values::F32(values) => Some(bytemuck::cast_vec(values)),
+            Values::I32(values) => Some(bytemuck::cast_vec(values)),
+            Values::U32(values) => Some(values),
+            Values::F64(_) | Values::Bool(_) => None,
+        }
+    }
+
     /// Floats of this type, which is `f32` if it is not `f64`.
     pub(crate) fn of_floats(scalar: Scalar, values: impl Iterator<Item = f64>) -> Values {
         match scalar {

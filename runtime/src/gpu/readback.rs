@@ -23,16 +23,19 @@ pub(crate) fn transpose(width: usize, columns: &[u32], stride: usize, rows: &mut
         copy(&columns[..rows.len()], rows);
         return;
     }
-    rows.par_chunks_mut(BLOCK * width)
-        .enumerate()
-        .for_each(|(block, rows)| {
-            let start = block * BLOCK;
-            for (i, row) in rows.chunks_exact_mut(width).enumerate() {
-                for (w, value) in row.iter_mut().enumerate() {
-                    *value = columns[w * stride + start + i];
-                }
+    let transpose = |(block, rows): (usize, &mut [u32])| {
+        let start = block * BLOCK;
+        for (i, row) in rows.chunks_exact_mut(width).enumerate() {
+            for (w, value) in row.iter_mut().enumerate() {
+                *value = columns[w * stride + start + i];
             }
-        });
+        }
+    };
+    // To wake another thread for one task takes longer than the task.
+    match rows.len() <= BLOCK * width {
+        true => transpose((0, rows)),
+        false => (rows.par_chunks_mut(BLOCK * width).enumerate()).for_each(transpose),
+    }
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use crate::{
     cut::Part as RunPart,
     error::Error,
     gpu::{chunk::Chunk, device::OpenDevice, kernel::binding, readback},
+    memory::MANY,
     results::Target,
     series::Places,
 };
@@ -298,11 +299,15 @@ impl Layout {
             }
         }
         let take = |part: Part, fields: &[Field], rows: &mut [&mut [u32]]| {
-            for (field, rows) in fields.iter().zip(rows) {
+            let each = |(field, rows): (&Field, &mut &mut [u32])| {
                 let width = field.words() as usize;
                 let rows = &mut rows[first * width..][..count * width];
                 let words = &words_of(part)[field.word as usize * stride..];
                 readback::transpose(width, words, stride, rows);
+            };
+            match count * fields.len() < MANY {
+                true => fields.iter().zip(rows).for_each(each),
+                false => fields.par_iter().zip(rows.par_iter_mut()).for_each(each),
             }
         };
         take(self.outputs, &manifest.outputs, &mut to.outputs);
