@@ -1,10 +1,11 @@
 //! The results of a run in files: which files there will be, whether they can be written, and what is in
-//! them. `metadata` says of each run how it was done; `tables` which tables and columns there are; the other
-//! modules write one form each.
+//! them. `metadata` says of each run how it was done, with what `hash` computes; `tables` which tables and
+//! columns there are; the other modules write one form each.
 
 pub(crate) mod arrow;
 mod blocks;
 mod csv;
+mod hash;
 mod json;
 pub(crate) mod metadata;
 pub(crate) mod npy;

@@ -4,12 +4,14 @@
 //! The values are facts for people and other programs. A run is repeated by its arguments, in its directory;
 //! the facts of the second run are then compared with those of the first.
 
-use super::tables::{TableOf, columns};
+use super::{
+    hash::{hash, hash_bits, hash_of_file},
+    tables::{TableOf, columns},
+};
 use crate::{
     failure::Failure,
     launch::Assignment,
     open::{is_standard_input, named},
-    problem,
     table::{
         cell::{Kind, bits_of},
         source::Source,
@@ -500,35 +502,6 @@ impl Marks {
 /// What floats are where a file of an older version says nothing.
 fn single() -> String {
     "f32".to_owned()
-}
-
-/// Hashes a column's bits.
-fn hash_bits(column: &Column, hasher: &mut Hasher) {
-    let bytes_of_value = 4 * column.values.scalar().words() as usize;
-    let mut bytes = Vec::with_capacity(bytes_of_value << 14);
-    let count = column.values.len();
-    for first in (0..count).step_by(1 << 14) {
-        let places = first..(first + (1 << 14)).min(count);
-        bytes.clear();
-        for at in places {
-            let bits = column.values.bits(at).to_le_bytes();
-            bytes.extend_from_slice(&bits[..bytes_of_value]);
-        }
-        hasher.update(&bytes);
-    }
-}
-
-fn hash(bytes: &[u8]) -> String {
-    blake3::hash(bytes).to_hex().to_string()
-}
-
-fn hash_of_file(path: &Path) -> Result<String, Failure> {
-    let read = || {
-        let mut hasher = Hasher::new();
-        hasher.update_reader(fs::File::open(path)?)?;
-        Ok(hasher.finalize().to_hex().to_string())
-    };
-    read().map_err(|error| problem::unreadable(path, &error).into())
 }
 
 /// The value of a field in JSON, an array row by row.
