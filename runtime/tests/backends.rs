@@ -65,6 +65,26 @@ fn same(a: &Run, b: &Run) {
     }
 }
 
+/// Debug builds fill memory that is used again with a value of their own: what is not overwritten has that.
+#[test]
+fn memory_of_earlier_results_is_overwritten() {
+    let mut backends = vec![Backend::Cpu, Backend::Reference];
+    backends.extend(has_gpu().then_some(Backend::Gpu));
+    let mut all = Vec::new();
+    for backend in backends {
+        // So many that each output is kept.
+        let simulation = model().agents(270_000).steps(4).backend(backend);
+        let first = simulation.run().expect("it runs");
+        drop(simulation.run().expect("it runs again"));
+        let again = simulation
+            .run()
+            .expect("it runs in the memory of the second run");
+        same(&first, &again);
+        all.push(first);
+    }
+    all.windows(2).for_each(|pair| same(&pair[0], &pair[1]));
+}
+
 #[test]
 fn both_backends_agree_to_the_bit_however_the_run_is_cut() {
     let cpu = model().backend(Backend::Cpu).run().expect("it runs");
