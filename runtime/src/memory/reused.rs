@@ -1,6 +1,6 @@
 //! A buffer pool in host memory: that of results that were dropped, kept for those of the next run. The
-//! system maps fresh memory when it is first written, page fault by page fault, which takes longer than copying
-//! results into it.
+//! system maps fresh memory when it is first written, page fault by page fault, which takes longer than
+//! copying results into it.
 
 use super::{MANY, zeroed};
 use crate::error::Error;
