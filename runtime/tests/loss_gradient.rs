@@ -332,6 +332,30 @@ fn reverse_mode_gives_what_forward_mode_gives() -> Result<(), Error> {
 }
 
 /// An output of worlds is a loss, too: its mean is over worlds, and so are its derivatives.
+/// Several steps are one of the program in reverse mode, which leaves out what they cannot do: sums of states
+/// that are integrated are renormalised in every 16th step. On the CPU the values have the bits of a run.
+#[test]
+fn reverse_mode_computes_the_values_of_a_run() -> Result<(), Error> {
+    for steps in [1, 7, 8, 9, 16, 17, 40, 100, 1_000] {
+        let source = format!(
+            "agents 33 steps {steps} param w = 1.5 input start = f32(agent)
+             state x = start state v = 0.0
+             step {{ integrate rk4(0.01) {{ x' = v  v' = -w * sin(x) }} }}
+             output y = x + v"
+        );
+        let simulation = simulation(&source, Backend::Cpu);
+        let run = simulation.run()?;
+        let found = simulation.differentiate("y", &["w", "start"], GradientMode::Reverse)?;
+        let found = found.derivatives(&Control::default())?;
+        assert_eq!(
+            singles(&found.values),
+            run.output::<f32>("y")?,
+            "{steps} steps"
+        );
+    }
+    Ok(())
+}
+
 #[test]
 fn outputs_of_worlds_are_losses() -> Result<(), Error> {
     let source =

@@ -50,7 +50,9 @@ impl TimeLoop {
         let first = program.phases.first();
         let period = match layout.splits_time() || asks_seldom {
             true => None,
-            false => first.and_then(|block| period(program, block.get(shared))),
+            false => {
+                (first.and_then(|block| block.get(shared))).and_then(|stmt| period(program, stmt))
+            }
         };
         let skipped = shared + usize::from(period.is_some());
         let (copies, decision) = copies(program, skipped, schedule, rows);
@@ -120,12 +122,12 @@ fn has_branches(step: &[Stmt]) -> bool {
 }
 
 /// The period of a statement that runs only in steps whose number is a multiple of a power of two.
-fn period(program: &Program, first: Option<&Stmt>) -> Option<u32> {
+pub(crate) fn period(program: &Program, stmt: &Stmt) -> Option<u32> {
     let Stmt::If {
         condition,
         accept,
         reject,
-    } = first?
+    } = stmt
     else {
         return None;
     };

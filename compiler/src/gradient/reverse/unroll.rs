@@ -11,6 +11,7 @@ use crate::{
         BinaryOp, Block, Expr, ExprId, Launch, Program, Stmt, Type, UnaryOp, Value, VarId,
         cost::instructions::Weights,
     },
+    kernel::time_loop::period,
     span::Span,
 };
 use std::collections::HashMap;
@@ -53,7 +54,7 @@ pub(super) fn unrolled(lowered: &Program, source: &mut Program, steps: u32) -> U
     // The last one first: each one stands under the condition that those before it did not stop.
     for k in (0..together).rev() {
         let [of, random] = [number, random].map(|name| written.place(name, together, k));
-        let mut one = written.step(of, random);
+        let mut one = written.step(of, random, [together, k]);
         match stopped {
             Some(flag) if !block.is_empty() => {
                 let flag = written.add(Expr::Read(flag));
@@ -76,7 +77,7 @@ pub(super) fn unrolled(lowered: &Program, source: &mut Program, steps: u32) -> U
     for k in count * together..steps {
         let of = written.add(Expr::Literal(Value::I32(k as i32)));
         let random = written.add(Expr::Literal(Value::U32(k)));
-        rest.extend(written.step(of, random));
+        rest.extend(written.step(of, random, [0, k]));
     }
     Unrolled {
         steps: Steps {
@@ -95,6 +96,11 @@ fn steps_at_once(program: &Program, body: &[Stmt]) -> u32 {
     (INSTRUCTIONS / one.instructions.max(1)).clamp(1, MOST)
 }
 
+/// The greatest common divisor of a number and a power of two.
+fn gcd_with_power(number: u32, power: u32) -> u32 {
+    1 << number.trailing_zeros().min(power.trailing_zeros())
+}
+
 /// Writes steps of the model into the program that is differentiated.
 struct Written<'a> {
     lowered: &'a Program,
@@ -109,14 +115,19 @@ impl Written<'_> {
         self.source.add(expr, Span::default())
     }
 
-    /// The step with this number, straight, with variables of its own.
-    fn step(&mut self, number: ExprId, random: ExprId) -> Block {
+    /// The step with this number, straight, with variables of its own. The number is a multiple of `of`, and
+    /// `k` more: statements for steps that it cannot be are left out.
+    fn step(&mut self, number: ExprId, random: ExprId, [of, k]: [u32; 2]) -> Block {
         let mut copy = Copy {
             from: self.lowered,
             into: self.source,
             vars: HashMap::new(),
         };
-        let copied = copy.block(self.body);
+        let mut copied = copy.block(self.body);
+        copied.retain(|stmt| {
+            let period = period(self.source, stmt).unwrap_or(1);
+            k.is_multiple_of(gcd_with_power(of, period))
+        });
         let one = straight::straightened(self.lowered, self.source, &copied, self.stopped);
         let source = &mut *self.source;
         draw_in(source, &one, source[random].clone());

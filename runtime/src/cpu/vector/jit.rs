@@ -143,7 +143,11 @@ pub fn install(program: &mut Program) {
     let mut made = Vec::new();
     for segment in &segments {
         let loops = Loop::all(&segment.body, &segment.stores, program.isa);
-        let function = emit::emit(&loops, program.isa, &mut constants);
+        // Several copies may need too much of the stack.
+        let function = emit::emit(&loops, program.isa, &mut constants).or_else(|| {
+            let one = Loop::with_copies(&segment.body, &segment.stores, 1);
+            emit::emit(&[one], program.isa, &mut constants)
+        });
         if let Some(function) = function {
             code.resize(code.len().next_multiple_of(64), 0);
             made.push((segment, code.len()));

@@ -21,7 +21,7 @@ const TOGETHER: usize = 4;
 /// at once. Measured with one, two and four copies in thirteen examples on Zen 3: more copies of larger
 /// bodies spill more registers. With AVX-512 on Sapphire Rapids they differ little.
 const FEW: usize = 160;
-/// The most operations of which two are.
+/// The most operations of which two are; of more, if latencies bound them ([`Order::waits`]).
 const SOME: usize = 450;
 
 /// A value by its place in [`Body::nodes`].
@@ -394,8 +394,13 @@ impl Loop {
         let four = four.filter(|order| order.live <= REGISTERS);
         let (order, copies) = match four {
             Some(order) => (order, 4),
-            None if operations <= SOME => (Order::new(body, &needed, 2), 2),
-            None => (Order::new(body, &needed, 1), 1),
+            None => {
+                let two = Order::new(body, &needed, 2);
+                match operations <= SOME || two.waits {
+                    true => (two, 2),
+                    false => (Order::new(body, &needed, 1), 1),
+                }
+            }
         };
         let most = (GROUP * size_of::<u32>()) as u32 / width(isa);
         let loops = [Some(copies), (copies > most).then_some(most)];
@@ -405,7 +410,6 @@ impl Loop {
     }
 
     /// The same over so many vectors.
-    #[cfg(test)]
     pub fn with_copies(body: &Body, stores: &[(Register, Value)], copies: u32) -> Loop {
         let order = Order::new(body, &needed(body, stores), copies);
         Loop::of(body, stores, &order, copies)
@@ -454,5 +458,36 @@ impl Loop {
             stores: stores.collect(),
             copies,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The copies of a body with so many additions in one chain, and as many beside one another.
+    fn copies_of(chain: usize, beside: usize) -> u32 {
+        let mut body = Body::default();
+        let (first, more) = (body.read(1), body.read(2));
+        let last = (0..chain).fold(first, |sum, _| body.two(Two::AddF, sum, more));
+        let mut stores = vec![(3, last)];
+        for k in 0..beside {
+            let number = body.bits(k as u32);
+            let sum = body.two(Two::AddF, first, number);
+            stores.push((4 + k as Register, sum));
+        }
+        let [all, ..] = &Loop::all(&body, &stores, Isa::Avx2)[..] else {
+            panic!("no loop");
+        };
+        all.copies
+    }
+
+    #[test]
+    fn large_bodies_are_interleaved_where_latencies_bound_them() {
+        assert_eq!(copies_of(2 * SOME, 0), 2);
+        assert_eq!(copies_of(2 * SOME, SOME), 2);
+        assert_eq!(copies_of(1, 3 * SOME), 1);
+        assert_eq!(copies_of(SOME / 4, 3 * SOME), 1);
+        assert_eq!(copies_of(SOME / 4, SOME / 4), 2);
     }
 }
