@@ -192,18 +192,24 @@ impl Archive {
             let least = self.kept.iter().map(Kept::score).min_by(f64::total_cmp);
             fresh.retain(|&k| least.is_none_or(|least| scores[k].total_cmp(&least).is_gt()));
         }
-        fresh.sort_unstable_by(|&a, &b| scores[b].total_cmp(&scores[a]).then(a.cmp(&b)));
-        // Children that are the same count once.
+        let order = |&a: &usize, &b: &usize| scores[b].total_cmp(&scores[a]).then(a.cmp(&b));
+        // Children that are the same count once, so that more than a few of the best may be looked at.
+        let (mut rest, mut some) = (&mut fresh[..], self.most);
         let mut taken = 0;
-        for k in fresh {
-            if taken == self.most {
-                break;
+        while taken < self.most && !rest.is_empty() {
+            some = some.saturating_mul(4);
+            let count = rest.len().min(some);
+            rest.select_nth_unstable_by(count - 1, order);
+            let (best, others) = rest.split_at_mut(count);
+            best.sort_unstable_by(order);
+            for &mut k in best {
+                let known = self.kept.iter().any(|kept| all.is(k, kept));
+                if !known && taken < self.most {
+                    self.kept.push(all.kept(k, scores[k], generation));
+                    taken += 1;
+                }
             }
-            let known = self.kept.iter().any(|kept| all.is(k, kept));
-            if !known {
-                self.kept.push(all.kept(k, scores[k], generation));
-                taken += 1;
-            }
+            rest = others;
         }
         // The sort is stable: an older one stays before a younger one that is no better.
         let better = |a: &Kept, b: &Kept| b.score().total_cmp(&a.score());
@@ -246,5 +252,19 @@ mod tests {
             .map(|kept| (kept.genome[0], kept.score(), kept.generation))
             .collect();
         assert_eq!(kept, [(3.0, 5.0, 0), (4.0, 4.75, 1)]);
+    }
+
+    #[test]
+    fn the_best_are_found_behind_many_that_are_the_same() {
+        let genomes: Vec<f64> = (0..100).map(|k| f64::from(k).max(60.0)).collect();
+        let scores: Vec<f64> = (0..100).map(|k| f64::from(99 - k)).collect();
+        let mut archive = Archive::new(3);
+        let genes = 1;
+        let genomes = &genomes;
+        archive.take(0, &Here { genomes, genes }, &scores);
+        let kept: Vec<(f64, f64)> = (archive.kept.iter())
+            .map(|kept| (kept.genome[0], kept.score()))
+            .collect();
+        assert_eq!(kept, [(60.0, 99.0), (61.0, 38.0), (62.0, 37.0)]);
     }
 }
