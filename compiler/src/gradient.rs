@@ -11,6 +11,7 @@
 mod forward;
 mod reverse;
 mod rules;
+mod whole;
 mod world_output;
 
 use crate::{

@@ -1,9 +1,12 @@
 //! Derivatives of outputs of worlds, as those of outputs of agents: each agent has what its world has.
 
-use super::reverse::pruned;
+use super::{
+    reverse::pruned,
+    whole::{assign_copy, assign_each},
+};
 use crate::{
     Artifact,
-    ir::{Expr, ExprId, Len, Program, Stmt, Type, Value, VarId, VarKind},
+    ir::{Expr, Value, VarId, VarKind},
     manifest::Field,
     passes,
     span::Span,
@@ -38,7 +41,7 @@ pub fn with_output_of_agents(artifact: &Artifact, name: &str) -> Option<Artifact
     program[of_world].word = program.row_words(&program.world_states);
     program.world_states.push(of_world);
     let zero = Value::zero(program[of_world].ty);
-    let clears = whole(&mut program, of_world, |program, _| {
+    let clears = assign_each(&mut program, of_world, |program, _| {
         program.add(Expr::Literal(zero), Span::default())
     });
     program.init.push(clears);
@@ -46,16 +49,7 @@ pub fn with_output_of_agents(artifact: &Artifact, name: &str) -> Option<Artifact
     program[output].kind = VarKind::Output;
     program[output].word = program.row_words(&program.outputs);
     program.outputs.push(output);
-    let copies = whole(&mut program, output, |program, index| {
-        let value = match index {
-            None => Expr::Read(of_world),
-            Some(index) => Expr::Element {
-                array: of_world,
-                index: program.add(Expr::Read(index), Span::default()),
-            },
-        };
-        program.add(value, Span::default())
-    });
+    let copies = assign_copy(&mut program, output, of_world);
     program.finish.push(copies);
     let manifest = &mut artifact.manifest;
     let word = program[output].word;
@@ -78,33 +72,4 @@ pub fn with_output_of_agents(artifact: &Artifact, name: &str) -> Option<Artifact
     }
     artifact.program = program;
     Some(artifact)
-}
-
-/// Assigns a variable, or each element of it.
-fn whole(
-    program: &mut Program,
-    var: VarId,
-    value: impl FnOnce(&mut Program, Option<VarId>) -> ExprId,
-) -> Stmt {
-    let Len::Fixed(count) = program[var].len else {
-        let value = value(program, None);
-        return Stmt::Assign { var, value };
-    };
-    let index = program.add_name("k", Type::I32);
-    program[index].kind = VarKind::Index;
-    let mut add = |expr: Expr| program.add(expr, Span::default());
-    let start = add(Expr::Literal(Value::I32(0)));
-    let end = add(Expr::Literal(Value::I32(count as i32)));
-    let place = add(Expr::Read(index));
-    let value = value(program, Some(index));
-    Stmt::For {
-        index,
-        start,
-        end,
-        body: vec![Stmt::AssignElement {
-            var,
-            index: place,
-            value,
-        }],
-    }
 }

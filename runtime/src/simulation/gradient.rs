@@ -184,13 +184,17 @@ impl Simulation {
             Ok((GradientMode::Reverse, vec![block], Some(steps)))
         };
         let (mode, programs, steps) = match mode {
-            GradientMode::Forward => forward()?,
-            GradientMode::Reverse => backward()?,
-            GradientMode::Auto if names.len() <= FEW => {
-                // Forward mode does not take inputs from agent to agent.
-                forward().or_else(|why: Error| backward().map_err(|_: Error| why))?
+            GradientMode::Forward => forward().map_err(|why| with_other_mode(why, backward()))?,
+            GradientMode::Reverse => backward().map_err(|why| with_other_mode(why, forward()))?,
+            GradientMode::Auto => {
+                let few = names.len() <= FEW;
+                let first = if few { forward() } else { backward() };
+                let second = |why| {
+                    let second = if few { backward() } else { forward() };
+                    second.or_else(|other| Err(with_other_mode(why, Err(other))))
+                };
+                first.or_else(second)?
             }
-            GradientMode::Auto => backward().or_else(|_: Error| forward())?,
         };
         Ok(Differentiated {
             base: self.with_outputs(),
@@ -299,6 +303,34 @@ fn check_scalar(role: Role, field: &Field) -> Result<(), Error> {
             name: field.name.clone(),
             scalar: field.scalar,
         }),
+    }
+}
+
+/// The programs of a mode, and the steps of one that runs back.
+type Made = (GradientMode, Vec<Block>, Option<u32>);
+
+/// Why one mode has no derivatives, and what the other one makes of it: it is advised if it has them.
+fn with_other_mode(why: Error, other: Result<Made, Error>) -> Error {
+    let Error::NoDerivative {
+        message,
+        span,
+        help,
+    } = why
+    else {
+        return why;
+    };
+    let message = match other {
+        Ok((GradientMode::Reverse, ..)) => format!("{message}: use reverse mode"),
+        Ok(_) => format!("{message}: use forward mode"),
+        Err(Error::NoDerivative { message: other, .. }) if other != message => {
+            format!("{message}; {other}")
+        }
+        Err(_) => message,
+    };
+    Error::NoDerivative {
+        message,
+        span,
+        help,
     }
 }
 

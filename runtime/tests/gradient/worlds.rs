@@ -5,7 +5,7 @@
 
 use super::{compare, compiled, floats, singles};
 use sim_compiler::{artifact::Artifact, gradient, manifest::Scalar};
-use sim_runtime::{Backend, Control, Simulation};
+use sim_runtime::{Backend, Control, GradientMode, Simulation};
 use sim_tests::launch::has_gpu;
 
 /// What is said of it, and the model, whose outputs are floats that depend on all of its params.
@@ -386,6 +386,47 @@ fn what_has_forward_mode_only_is_refused() {
             is_stop || place.is_some_and(|place| !place.is_empty()),
             "{step}: {place:?}"
         );
+    }
+}
+
+/// A mode that has no derivatives advises the other one only if that has them.
+#[test]
+fn the_other_mode_is_advised_where_it_has_derivatives() {
+    let source = |step: &str| {
+        format!(
+            "world 2 agents 4 steps 3 param p = 0.5 input start = 1.0 state x = start {step} output x"
+        )
+    };
+    let stops = source("step { x += p if x > 2.0 { stop } x += world[0].x }");
+    let passes = source("step { x += p * world[0].x }");
+    let refused = |source: &str, name: &str, mode: GradientMode| {
+        let simulation = Simulation::compile(source).expect("a model");
+        let found = simulation.differentiate("x", &[name], mode);
+        found.map(|_| ()).expect_err("no derivative").to_string()
+    };
+    let forward = "forward mode does not take the derivative by an input from agent to agent";
+    let reverse = "reverse mode is not there for agents that stop";
+    let found = refused(&stops, "p", GradientMode::Reverse);
+    assert!(
+        found.contains(reverse) && found.contains(": use forward mode"),
+        "{found}"
+    );
+    let found = refused(&passes, "start", GradientMode::Forward);
+    assert!(
+        found.contains(&format!("{forward}: use reverse mode")),
+        "{found}"
+    );
+    for mode in [
+        GradientMode::Forward,
+        GradientMode::Reverse,
+        GradientMode::Auto,
+    ] {
+        let found = refused(&stops, "start", mode);
+        assert!(
+            found.contains(forward) && found.contains(reverse),
+            "{found}"
+        );
+        assert!(!found.contains(": use"), "{found}");
     }
 }
 

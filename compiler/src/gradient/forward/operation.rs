@@ -10,8 +10,7 @@ use crate::{
 };
 use std::collections::HashMap;
 
-const COUPLED: &str =
-    "forward mode does not take the derivative by an input from agent to agent: use reverse mode";
+const COUPLED: &str = "forward mode does not take the derivative by an input from agent to agent";
 
 impl Forward<'_> {
     /// The tangent of an operation on atoms, whose value has the name `result`; none if it is zero.

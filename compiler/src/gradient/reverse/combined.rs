@@ -12,7 +12,7 @@ use crate::{
 
 /// Said of a fold over the world whose values and adjoints are more than one each.
 pub(super) const IN_LOOP: &str =
-    "reverse mode does not pass through a fold over the world within a loop: use forward mode";
+    "reverse mode does not pass through a fold over the world within a loop";
 
 /// Who computes what is combined over a world.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -54,7 +54,7 @@ pub(super) struct Others<'a> {
     /// Per sum over a world, by the name of its value: states of the world with the value and its adjoint.
     pub(super) sums: HashMap<VarId, (VarId, VarId)>,
     folds: Vec<Fold<'a>>,
-    kept: Vec<Kept>,
+    gathers: Vec<Gather>,
     /// The loops around: index, first iteration, and how many there are, if that is known.
     pub(super) around: Vec<(VarId, Atom, Option<u32>)>,
     /// States that were made, of agents and of worlds.
@@ -76,8 +76,8 @@ struct Fold<'a> {
     outside: HashSet<VarId>,
 }
 
-/// A place where a value of another agent is read.
-struct Kept {
+/// A place where a value of another agent is read, which gathers the adjoint of it.
+struct Gather {
     /// What is read.
     var: VarId,
     /// Of an array: which element, or the state that says it.
@@ -148,7 +148,7 @@ impl<'a> Sweep<'a> {
         (self.source).each_node_of(body, &mut |id| any_draw |= draws(id));
         if any_draw {
             self.refuse(
-                "reverse mode does not pass through a draw within a fold over the world: use forward mode",
+                "reverse mode does not pass through a draw within a fold over the world",
                 span,
             );
         }
@@ -217,10 +217,11 @@ impl<'a> Sweep<'a> {
     fn capture(&mut self, var: VarId) -> Option<(VarId, VarId)> {
         let (ty, len) = (self.source[var].ty, self.source[var].len);
         let own = self.named(var);
-        let is_asked = self.asked.is_some_and(|asked| asked.names().contains(&var));
+        let is_of_launch = (self.launch_names).is_some_and(|names| names.all().contains(&var));
         match self.program[own].kind {
             VarKind::State | VarKind::Input if own != var => return Some((var, own)),
-            VarKind::Let | VarKind::Local | VarKind::Index | VarKind::Argument if !is_asked => {}
+            VarKind::Let | VarKind::Local | VarKind::Index | VarKind::Argument if !is_of_launch => {
+            }
             VarKind::State
             | VarKind::Input
             | VarKind::Let
@@ -279,8 +280,7 @@ impl<'a> Sweep<'a> {
         let slots = slots.filter(|slots| *slots <= MOST_SLOTS);
         if slots.is_none() {
             self.refuse(
-                "reverse mode does not pass through values that are read of other agents in a long loop: \
-                 use forward mode",
+                "reverse mode does not pass through values that are read of other agents in a long loop",
                 span,
             );
         }
@@ -296,14 +296,14 @@ impl<'a> Sweep<'a> {
             Atom::Literal(_) => index,
             Atom::Var(_) => Atom::Var(self.state("read_at", Type::I32, len)),
         });
-        self.others.kept.push(Kept {
+        self.others.gathers.push(Gather {
             var,
             index,
             adjoint,
             member,
             slots,
         });
-        self.others.kept.len() - 1
+        self.others.gathers.len() - 1
     }
 
     /// Keeps the adjoint of a value that was read of another agent.
@@ -313,8 +313,8 @@ impl<'a> Sweep<'a> {
         (member, index): (Atom, Option<Atom>),
         (adjoint, op): (Atom, BinaryOp),
     ) {
-        let kept = &self.others.kept[place];
-        let (of, at, into) = (kept.member, kept.index, kept.adjoint);
+        let gather = &self.others.gathers[place];
+        let (of, at, into) = (gather.member, gather.index, gather.adjoint);
         let mut slot = None;
         for (inner, start, count) in self.others.around.clone() {
             let own = self.op("place", BinaryOp::Subtract, Atom::Var(inner), start);
@@ -351,7 +351,7 @@ impl<'a> Sweep<'a> {
 
     /// Sets what is kept of this phase to zeros; no adjoint is kept where nothing is read.
     pub(super) fn begin_kept(&mut self) -> Block {
-        let adjoints = self.others.kept.iter().map(|kept| kept.adjoint);
+        let adjoints = self.others.gathers.iter().map(|gather| gather.adjoint);
         let folds = self.others.folds.iter();
         let sums = folds.flat_map(|fold| fold.sums.iter().map(|(_, state)| *state));
         let all: Vec<VarId> = adjoints.chain(sums).collect();
@@ -360,9 +360,9 @@ impl<'a> Sweep<'a> {
 
     /// What this agent collects of what others have read of it.
     pub(super) fn collected(&mut self) -> Block {
-        let (folds, kept) = (
+        let (folds, gathers) = (
             std::mem::take(&mut self.others.folds),
-            std::mem::take(&mut self.others.kept),
+            std::mem::take(&mut self.others.gathers),
         );
         self.others.reads = Reads::Own;
         let out = self.written(|sweep| {
@@ -375,13 +375,13 @@ impl<'a> Sweep<'a> {
                     sweep.collect(fold, own, other)
                 });
             }
-            if !kept.is_empty() {
+            if !gathers.is_empty() {
                 sweep.times("other", members, |sweep, other| {
-                    for one in &kept {
-                        match one.slots {
-                            1 => sweep.collect_read(one, own, other, None),
+                    for gather in &gathers {
+                        match gather.slots {
+                            1 => sweep.collect_read(gather, own, other, None),
                             slots => sweep.times("slot", int(slots), |sweep, slot| {
-                                sweep.collect_read(one, own, other, Some(slot));
+                                sweep.collect_read(gather, own, other, Some(slot));
                             }),
                         }
                     }
@@ -389,7 +389,7 @@ impl<'a> Sweep<'a> {
             }
         });
         self.others.reads = Reads::Dropped;
-        match folds.is_empty() && kept.is_empty() {
+        match folds.is_empty() && gathers.is_empty() {
             true => Block::new(),
             false => out,
         }
@@ -438,10 +438,9 @@ impl<'a> Sweep<'a> {
         let members = Atom::Var(self.bind("members", members));
         let first = self.op("first", BinaryOp::Multiply, world, members);
         let agent = self.op("agent", BinaryOp::Add, first, other);
-        let asked = self.asked;
-        if let (Some(asked), Atom::Var(agent)) = (asked, agent) {
-            self.names.insert(asked.member, member);
-            self.names.insert(asked.agent, agent);
+        if let (Some(launch_names), Atom::Var(agent)) = (self.launch_names, agent) {
+            self.names.insert(launch_names.member, member);
+            self.names.insert(launch_names.agent, agent);
         }
         for (var, state) in &fold.captured {
             match self.source[*var].len {
@@ -489,22 +488,22 @@ impl<'a> Sweep<'a> {
     }
 
     /// Adds the adjoint of a value that another agent has read, if it was this one's.
-    fn collect_read(&mut self, kept: &Kept, own: VarId, other: Atom, slot: Option<Atom>) {
-        let Some(&bar) = self.bars.get(&kept.var) else {
+    fn collect_read(&mut self, gather: &Gather, own: VarId, other: Atom, slot: Option<Atom>) {
+        let Some(&bar) = self.bars.get(&gather.var) else {
             return;
         };
-        let of = self.of_other(kept.member, slot, other);
+        let of = self.of_other(gather.member, slot, other);
         let of = Atom::Var(self.bind("of", of));
         let is_own = self.op("is_own", BinaryOp::Equal, of, Atom::Var(own));
         let adds = self.written(|sweep| {
-            let index = kept.index.map(|index| match index {
+            let index = gather.index.map(|index| match index {
                 Atom::Literal(_) => index,
                 Atom::Var(state) => {
                     let at = sweep.of_other(state, slot, other);
                     Atom::Var(sweep.bind("at", at))
                 }
             });
-            let more = sweep.of_other(kept.adjoint, slot, other);
+            let more = sweep.of_other(gather.adjoint, slot, other);
             let before = sweep.element(bar, index);
             let value = sweep.add(Expr::Binary(BinaryOp::Add, before, more));
             sweep.assign(bar, index, value);
@@ -513,8 +512,8 @@ impl<'a> Sweep<'a> {
     }
 }
 
-const NO_SUM: &str = "reverse mode passes through folds over the world that sum up, as `sum` and `mean`: \
-                      use forward mode for others";
+const NO_SUM: &str =
+    "reverse mode passes only through folds over the world that sum up, as `sum` and `mean`";
 
 /// Does an assignment add something to the variable?
 fn is_sum(source: &Program, var: VarId, value: ExprId) -> bool {

@@ -7,12 +7,10 @@
 //! versions of a state and its results are that state. What an agent reads of itself has another name, its
 //! *alias*, than what it reads of others, so that a loop can be run with the values of another agent.
 
-use super::{draw_in, nodes, rounds::Asked, straight};
+use super::{draw_in, nodes, rounds::LaunchNames, straight};
 use crate::{
-    gradient::rules::Copy,
-    ir::{
-        Block, Expr, ExprId, Launch, Len, Owner, Program, Stmt, Type, Value, Var, VarId, VarKind,
-    },
+    gradient::{rules::Copy, whole::assign_copy},
+    ir::{Block, Expr, ExprId, Launch, Len, Owner, Program, Stmt, Type, Var, VarId, VarKind},
     span::Span,
 };
 use std::collections::{HashMap, HashSet};
@@ -34,9 +32,9 @@ pub(super) struct Part {
     pub(super) aliases: HashMap<VarId, VarId>,
 }
 
-/// What a phase asks for, by names that each place where it is written gives a value.
-pub(super) fn asked(source: &mut Program) -> Asked {
-    Asked {
+/// Names for what a phase asks of its launch, which each place where it is written gives a value.
+pub(super) fn launch_names(source: &mut Program) -> LaunchNames {
+    LaunchNames {
         step: source.add_name("step", Type::I32),
         random_step: source.add_name("random_step", Type::U32),
         member: source.add_name("member", Type::I32),
@@ -49,7 +47,7 @@ pub(super) fn asked(source: &mut Program) -> Asked {
 pub(super) fn straight(
     lowered: &Program,
     source: &mut Program,
-    asked: Asked,
+    launch_names: LaunchNames,
     block: &Block,
     random_step: &Expr,
 ) -> Block {
@@ -64,9 +62,9 @@ pub(super) fn straight(
     draw_in(source, &straight, random_step.clone());
     for id in nodes(source, &straight) {
         let names = [
-            (Launch::Step, asked.step),
-            (Launch::Member, asked.member),
-            (Launch::Agent, asked.agent),
+            (Launch::Step, launch_names.step),
+            (Launch::Member, launch_names.member),
+            (Launch::Agent, launch_names.agent),
         ];
         let of = |(launch, _): &(Launch, VarId)| source[id] == Expr::Launch(*launch);
         if let Some((_, name)) = names.into_iter().find(of) {
@@ -208,7 +206,7 @@ impl Local {
                 let result = local(source, state, source[state].len);
                 self.stands_for.push((result, state));
                 self.results.insert(result);
-                behind.push(assigned_whole(source, result, own));
+                behind.push(assign_copy(source, result, own));
             }
         }
         [first, block, behind].concat()
@@ -267,38 +265,8 @@ fn declared(source: &mut Program, own: VarId, before: VarId) -> Block {
                 var: own,
                 value: None,
             };
-            vec![declaration, assigned_whole(source, own, before)]
+            vec![declaration, assign_copy(source, own, before)]
         }
-    }
-}
-
-/// Assigns a variable the value of another one of its shape.
-fn assigned_whole(source: &mut Program, var: VarId, from: VarId) -> Stmt {
-    let Len::Fixed(count) = source[var].len else {
-        let value = add(source, Expr::Read(from));
-        return Stmt::Assign { var, value };
-    };
-    let index = source.add_name("k", Type::I32);
-    source[index].kind = VarKind::Index;
-    let place = add(source, Expr::Read(index));
-    let value = add(
-        source,
-        Expr::Element {
-            array: from,
-            index: place,
-        },
-    );
-    let place = add(source, Expr::Read(index));
-    let [start, end] = [0, count as i32].map(|bound| Expr::Literal(Value::I32(bound)));
-    Stmt::For {
-        index,
-        start: add(source, start),
-        end: add(source, end),
-        body: vec![Stmt::AssignElement {
-            var,
-            index: place,
-            value,
-        }],
     }
 }
 

@@ -10,7 +10,7 @@ use super::{
     activity::carriers,
     adjoint::Node,
     members::{Others, Reads},
-    rounds::Asked,
+    rounds::LaunchNames,
 };
 use crate::{
     gradient::{
@@ -55,7 +55,7 @@ pub(super) struct Sweep<'a> {
     /// Of a model with worlds: what agents read of one another, …
     pub(super) others: Others<'a>,
     /// … and the names for what depends on who runs a step, and when.
-    pub(super) asked: Option<Asked>,
+    pub(super) launch_names: Option<LaunchNames>,
 }
 
 /// Whether adjoints that may be zero are looked at before they are multiplied.
@@ -86,7 +86,7 @@ impl<'a> Sweep<'a> {
             refused: None,
             guards: Guards::On(0),
             others: Others::default(),
-            asked: None,
+            launch_names: None,
         }
     }
 

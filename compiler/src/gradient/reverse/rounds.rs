@@ -56,7 +56,7 @@ impl When {
 }
 
 /// What a phase knows of its round.
-pub(super) struct Clock {
+pub(super) struct Round {
     /// Is a step taken back?
     pub(super) back: Atom,
     /// Are a segment's states taken from what was kept before it?
@@ -74,9 +74,9 @@ pub(super) struct Clock {
     step: Atom,
 }
 
-/// The names that the source has for what a step asks for.
+/// The names that the source has for what a step asks of its launch.
 #[derive(Clone, Copy)]
-pub(super) struct Asked {
+pub(super) struct LaunchNames {
     /// The number of the step, an `i32`.
     pub(super) step: VarId,
     /// The same for draws, a `u32`.
@@ -87,8 +87,8 @@ pub(super) struct Asked {
     pub(super) agent: VarId,
 }
 
-impl Asked {
-    pub(super) fn names(self) -> [VarId; 4] {
+impl LaunchNames {
+    pub(super) fn all(self) -> [VarId; 4] {
         [self.step, self.random_step, self.member, self.agent]
     }
 }
@@ -108,7 +108,7 @@ impl Rounds {
             true => Ok(rounds),
             false => Err(refused(format!(
                 "{steps} steps are too many for reverse mode of agents that depend on one another or \
-                 whose step has several phases: use forward mode"
+                 whose step has several phases"
             ))),
         }
     }
@@ -146,7 +146,7 @@ impl Rounds {
 
 impl Sweep<'_> {
     /// Writes what a phase knows of its round.
-    pub(super) fn clock(&mut self, rounds: Rounds) -> Clock {
+    pub(super) fn round_of(&mut self, rounds: Rounds) -> Round {
         let Rounds { steps, length, .. } = rounds;
         let round = self.add(Expr::Launch(Launch::Step));
         let round = Atom::Var(self.bind("round", round));
@@ -191,7 +191,7 @@ impl Sweep<'_> {
         let not_last = self.negation(is_last);
         let begins = self.op("begins", BinaryOp::And, first, is_first);
         let of_last = self.op("of_last", BinaryOp::And, first, is_last);
-        Clock {
+        Round {
             back,
             begins_again,
             keeps_step: self.op("keeps_step", BinaryOp::Or, of_last, again),
@@ -211,27 +211,30 @@ impl Sweep<'_> {
     }
 
     /// Is it a round of this kind? None if it always is.
-    pub(super) fn is_now(&mut self, clock: &Clock, when: When) -> Option<Atom> {
+    pub(super) fn is_now(&mut self, round: &Round, when: When) -> Option<Atom> {
         match when {
             When::Always => None,
-            When::Steps => Some(self.negation(clock.end)),
-            When::Forward => Some(clock.forward),
-            When::End => Some(clock.end),
-            When::Back => Some(clock.back),
+            When::Steps => Some(self.negation(round.end)),
+            When::Forward => Some(round.forward),
+            When::End => Some(round.end),
+            When::Back => Some(round.back),
         }
     }
 
     /// Names what a step of the model asks for, for an agent that runs it itself.
-    pub(super) fn answer(&mut self, asked: Asked, clock: &Clock) {
-        let step = self.write(clock.step);
+    pub(super) fn name_launch(&mut self, launch_names: LaunchNames, round: &Round) {
+        let step = self.write(round.step);
         let step = self.bind("step", step);
         let value = self.add(Expr::Read(step));
         let to = Type::U32;
         let value = self.add(Expr::Bitcast { to, value });
         let random_step = self.bind("random_step", value);
-        self.names.insert(asked.step, step);
-        self.names.insert(asked.random_step, random_step);
-        for (name, of) in [(asked.member, Launch::Member), (asked.agent, Launch::Agent)] {
+        self.names.insert(launch_names.step, step);
+        self.names.insert(launch_names.random_step, random_step);
+        for (name, of) in [
+            (launch_names.member, Launch::Member),
+            (launch_names.agent, Launch::Agent),
+        ] {
             let value = self.add(Expr::Launch(of));
             let own = self.bind("own", value);
             self.names.insert(name, own);
@@ -242,16 +245,16 @@ impl Sweep<'_> {
     pub(super) fn timed(
         &mut self,
         rounds: Rounds,
-        asked: Asked,
+        launch_names: LaunchNames,
         when: When,
-        write: impl FnOnce(&mut Self, &Clock),
+        write: impl FnOnce(&mut Self, &Round),
     ) -> Vec<Stmt> {
         let mut is_empty = false;
         let out = self.written(|sweep| {
-            let clock = sweep.clock(rounds);
-            sweep.answer(asked, &clock);
-            let condition = sweep.is_now(&clock, when);
-            let block = sweep.written(|sweep| write(sweep, &clock));
+            let round = sweep.round_of(rounds);
+            sweep.name_launch(launch_names, &round);
+            let condition = sweep.is_now(&round, when);
+            let block = sweep.written(|sweep| write(sweep, &round));
             is_empty = block.is_empty();
             match condition {
                 Some(condition) => sweep.when(condition, block, Vec::new()),

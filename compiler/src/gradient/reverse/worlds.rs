@@ -24,7 +24,7 @@ use super::{
     parts::{self, Part},
     prune::{named, pruned, with_names},
     record::Sweep,
-    rounds::{Asked, Clock, Rounds, When},
+    rounds::{LaunchNames, Round, Rounds, When},
     straight,
 };
 use crate::{
@@ -51,7 +51,7 @@ pub(super) fn has_phases(program: &Program) -> bool {
 struct Turned<'a> {
     artifact: &'a Artifact,
     rounds: Rounds,
-    asked: Asked,
+    launch_names: LaunchNames,
     wanted: (VarId, usize),
     by: &'a [Named],
     /// `init`, as a phase.
@@ -74,20 +74,20 @@ pub(super) fn program(
     if lowered.can_stop() {
         return Err(refused(
             "reverse mode is not there for agents that stop, where they depend on one another or a step has \
-             several phases: use forward mode",
+             several phases",
         ));
     }
     let rounds = Rounds::new(steps)?;
     let mut source = lowered.clone();
-    let asked = parts::asked(&mut source);
+    let launch_names = parts::launch_names(&mut source);
     let init = [lowered.prologue.clone(), lowered.init.clone()].concat();
     let init = straight::straightened(lowered, &mut source, &init, None);
     draw_in(&mut source, &init, Expr::Literal(Value::U32(INIT_STEP)));
     let mut straight = |owner: Owner, block: &Block, random_step: Expr| {
-        let block = parts::straight(lowered, &mut source, asked, block, &random_step);
+        let block = parts::straight(lowered, &mut source, launch_names, block, &random_step);
         (owner, block)
     };
-    let of_step = || Expr::Read(asked.random_step);
+    let of_step = || Expr::Read(launch_names.random_step);
     let step: Vec<(Owner, Block)> = (lowered.phases.iter())
         .map(|phase| straight(phase.owner, &phase.body, of_step()))
         .collect();
@@ -112,7 +112,7 @@ pub(super) fn program(
     let model = Turned {
         artifact,
         rounds,
-        asked,
+        launch_names,
         wanted,
         by: &by,
         init: &init[0],
@@ -180,7 +180,7 @@ impl Phases {
 impl<'a> Turned<'a> {
     fn program(&self, source: &'a Program, active: &HashSet<VarId>) -> Result<Reverse, NotMade> {
         let mut sweep = Sweep::new(source, active);
-        sweep.asked = Some(self.asked);
+        sweep.launch_names = Some(self.launch_names);
         let mut made = Made::of(self.artifact);
         let copies = made.keep_outputs(&mut sweep.program);
         for (_, kept) in &copies {
@@ -269,8 +269,8 @@ impl<'a> Turned<'a> {
                 self.part_back(sweep, part, when, &mut back);
             }
         }
-        let sum_up = self.timed(sweep, When::Back, |sweep, clock| {
-            let first = sweep.op("first", BinaryOp::Equal, clock.slot, int(0));
+        let sum_up = self.timed(sweep, When::Back, |sweep, round| {
+            let first = sweep.op("first", BinaryOp::Equal, round.slot, int(0));
             let block = sweep.written(|sweep| {
                 for ((_, var), [part, sum]) in self.by.iter().zip(sums) {
                     sweep.add_sum(*sum, *sum, *var);
@@ -317,9 +317,9 @@ impl<'a> Turned<'a> {
         &self,
         sweep: &mut Sweep<'a>,
         when: When,
-        write: impl FnOnce(&mut Sweep<'a>, &Clock),
+        write: impl FnOnce(&mut Sweep<'a>, &Round),
     ) -> Block {
-        sweep.timed(self.rounds, self.asked, when, write)
+        sweep.timed(self.rounds, self.launch_names, when, write)
     }
 
     /// A phase of the model, with the copies that the way back needs.
@@ -458,19 +458,19 @@ impl<'a> Turned<'a> {
             for table in steps.iter().chain(&segments) {
                 made.begin_with_zeros(sweep, *table);
             }
-            let block = self.timed(sweep, When::Always, |sweep, clock| {
+            let block = self.timed(sweep, When::Always, |sweep, round| {
                 if !segments.is_empty() {
                     let keep =
-                        sweep.written(|sweep| sweep.save_all(&own, &segments, clock.segment));
-                    sweep.when(clock.keeps_segment, keep, Block::new());
+                        sweep.written(|sweep| sweep.save_all(&own, &segments, round.segment));
+                    sweep.when(round.keeps_segment, keep, Block::new());
                     let take =
-                        sweep.written(|sweep| sweep.fetch_all(&own, &segments, clock.segment));
-                    sweep.when(clock.begins_again, take, Block::new());
+                        sweep.written(|sweep| sweep.fetch_all(&own, &segments, round.segment));
+                    sweep.when(round.begins_again, take, Block::new());
                 }
-                let keep = sweep.written(|sweep| sweep.save_all(&own, &steps, clock.slot));
-                sweep.when(clock.keeps_step, keep, Block::new());
-                let take = sweep.written(|sweep| sweep.fetch_all(&own, &steps, clock.slot));
-                sweep.when(clock.back, take, Block::new());
+                let keep = sweep.written(|sweep| sweep.save_all(&own, &steps, round.slot));
+                sweep.when(round.keeps_step, keep, Block::new());
+                let take = sweep.written(|sweep| sweep.fetch_all(&own, &steps, round.slot));
+                sweep.when(round.back, take, Block::new());
             });
             out.push((owner, block));
         }
