@@ -247,8 +247,10 @@ pub(crate) struct Plan<'a> {
     pub(crate) generations: &'a [Planned],
     /// Who the population belongs to that the device holds.
     pub(crate) holder: &'a Arc<()>,
-    /// The parents of the first generation, for a device that does not hold them.
-    pub(crate) parents: &'a dyn Fn() -> Population,
+    /// How many generations before these the device has bred since it was last asked for rows.
+    pub(crate) behind: usize,
+    /// The parents of the first generation, for a device that does not hold them; none if they are of those.
+    pub(crate) parents: Option<&'a dyn Fn() -> Population>,
 }
 
 /// The generations that a device has bred: as many of the plan as it takes at a time, at least one. Values
@@ -260,7 +262,8 @@ pub(crate) struct Bred {
     pub(crate) fingerprints: Vec<[u32; 2]>,
 }
 
-/// Whose rows of inputs are wanted. Generations are counted from the first of those that were bred last.
+/// Whose rows of inputs are wanted. Generations are counted from the first of those that were bred since rows
+/// were last wanted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Wanted<'a> {
     /// Those of the parents of the next generation.

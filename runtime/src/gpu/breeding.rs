@@ -240,11 +240,18 @@ impl Breeder {
         if count == 0 {
             return Ok(None);
         }
-        let own = match kept.take_if(|it| is_own(it)) {
-            Some(own) => own,
-            None => Kept::create(open, plan, size)?,
+        let own = match (kept.take_if(|it| is_own(it)), plan.parents) {
+            (Some(own), _) => own,
+            (None, Some(parents)) => Kept::create(open, plan, size, parents())?,
+            (None, None) => return Ok(None),
         };
         let own = kept.insert(own);
+        let behind = plan.behind as u64;
+        if own.bred < behind {
+            return Ok(None);
+        }
+        // What the host has not learned from is bred again.
+        own.bred = behind;
         pool.set_tables(open, launch)?;
         let shape = shape(kernel, manifest, launch);
         let mut set = pool.acquire(open, kernel, manifest, shape, None)?;
@@ -272,8 +279,7 @@ impl Breeder {
         Ok(bred)
     }
 
-    /// The rows of inputs of some candidates of the last submission, each by its generation, counted from the
-    /// first one, or those of all parents of the next submission; none if nothing is kept.
+    /// The rows of inputs that are wanted; none if nothing is kept.
     ///
     /// # Errors
     /// [`Error::GpuMemory`], and those of the device.
@@ -297,7 +303,7 @@ impl Breeder {
             Wanted::Of { candidates, .. } => candidates.iter().map(place).collect(),
         };
         if let Wanted::Of { parents, .. } = wanted {
-            kept.parents = kept.slot(parents as u64);
+            (kept.parents, kept.bred) = (kept.slot(parents as u64), 0);
         }
         if ranges.is_empty() {
             return Ok(Some(Vec::new()));
@@ -334,7 +340,7 @@ fn generations(plan: &Plan<'_>, size: Size, blocks: u64, alone: Duration) -> usi
     };
     let drawn = size.drawn * size.agents * WORD_BYTES * runs;
     (plan.generations.len() as u64)
-        .min(size.slots - 1)
+        .min((size.slots - 1).saturating_sub(plan.behind as u64))
         .min(MOST_DRAWN.checked_div(drawn).unwrap_or(u64::MAX))
         .min(blocks / runs)
         .min(by_time) as usize

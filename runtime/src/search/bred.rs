@@ -1,14 +1,19 @@
 //! Generations that the device breeds: the genetic algorithm where a GPU runs the model in `f32`. The device
-//! gives their scores and what stands for their genomes; the host learns from them as from its own, and reads
-//! back the genomes of the last one and of those that the archive keeps.
+//! gives their scores and what stands for their genomes. The host learns from them as from its own, while the
+//! device breeds the next ones, which do not depend on what it learns, and reads back the genomes of those
+//! that the archive keeps.
 
 use super::{
-    archive::There,
+    Generation, Search,
+    archive::{Archive, There},
+    evaluate::Evaluator,
+    genetic::GeneticState,
+    genome::Layout,
     searching::{Searching, Seen},
 };
 use crate::{
     bind::Launch,
-    breeding::{Bred, InputWord, Plan, Planned, Population, Wanted},
+    breeding::{Bred, InputWord, Operators, Plan, Planned, Population, Wanted},
     clock::Stopwatch,
     control::Control,
     error::Error,
@@ -22,6 +27,15 @@ const MOST_PLANNED: usize = 64;
 
 /// The same of the first plan.
 const FIRST_PLANNED: usize = 4;
+
+/// The parts of a plan, of which the host learns from one while the device breeds the next, …
+const PARTS: usize = 4;
+
+/// … and the least generations of a part: each begins by waiting for the device.
+const LEAST_PART: usize = 8;
+
+/// The time after which no other part is begun, so that a search can be interrupted, and shows how far it is.
+const MOST_SECONDS: f64 = 0.1;
 
 /// What a search keeps for it.
 #[derive(Debug)]
@@ -39,6 +53,8 @@ pub(super) struct OnDevice {
     drawn: Drawn,
     /// Generations that it has bred.
     pub(super) generations: u32,
+    /// The seconds in which it did.
+    waited: f64,
 }
 
 /// The launch of all runs, of which seeds differ, and its rows of inputs.
@@ -64,6 +80,7 @@ impl OnDevice {
             at_a_time: FIRST_PLANNED,
             drawn: Drawn::new(),
             generations: 0,
+            waited: 0.0,
         }
     }
 
@@ -77,28 +94,42 @@ impl Searching {
     /// Lets the device breed the next generations. Gives their number: 0 if the host is to.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Those of the device, after which the search is as it was before.
     pub(super) fn breed(&mut self, control: &Control<'_>) -> Result<usize, Error> {
         let first = self.generation();
         if first == 0 || self.on_device.is_barred || !self.evaluator.simulation().can_breed() {
             return Ok(0);
         }
         let most = (self.search.generations - first).min(self.on_device.at_a_time as u32);
-        let Some(mut planned) = self.strategy.genetic().map(|it| it.plan(first, most)) else {
+        let Some(genetic) = self.strategy.genetic() else {
             self.on_device.is_barred = true;
             return Ok(0);
         };
+        let mut planned = genetic.plan(first, most);
         if planned.is_empty() {
             return Ok(0);
         }
         for generation in &mut planned {
             generation.seeds = self.evaluator.seeds(generation.number);
         }
-        let Some(bred) = self.breed_planned(&mut planned)? else {
-            return Ok(0);
-        };
-        control.check()?;
-        self.learn_all(&planned, &bred)
+        let before = (genetic.learned(), self.archive.clone());
+        self.find_model()?;
+        let started = Stopwatch::start();
+        let done = (self.breed_planned(&mut planned, control)).and_then(|done| match done {
+            0 => Ok(0),
+            _ => self.take_rows(done),
+        });
+        if done.is_err() {
+            let (learned, archive) = before;
+            self.archive = archive;
+            self.history.truncate(first as usize);
+            if let Some(genetic) = self.strategy.genetic() {
+                genetic.restore(learned);
+            }
+        }
+        self.seconds.vary += started.seconds() - self.on_device.waited;
+        self.seconds.evaluate += std::mem::take(&mut self.on_device.waited);
+        done
     }
 
     /// Finds out what all runs share, if a device can breed for this search.
@@ -122,11 +153,15 @@ impl Searching {
         Ok(())
     }
 
-    /// What the device makes of a plan; none if it cannot now.
-    fn breed_planned(&mut self, planned: &mut [Planned]) -> Result<Option<Bred>, Error> {
-        self.find_model()?;
+    /// Lets the device breed a plan, part by part, and learns from each part while it breeds the next one.
+    /// Gives the number of generations that were learned from: none behind one that reaches the target.
+    fn breed_planned(
+        &mut self,
+        planned: &mut [Planned],
+        control: &Control<'_>,
+    ) -> Result<usize, Error> {
         let (Some(model), Some(genetic)) = (&self.on_device.model, self.strategy.genetic()) else {
-            return Ok(None);
+            return Ok(0);
         };
         let started = Stopwatch::start();
         let numbers = planned.iter().map(|it| it.number).collect();
@@ -135,100 +170,62 @@ impl Searching {
         for generation in &mut *planned {
             generation.drawn = drawn.remove(&generation.number).unwrap_or_default();
         }
-        let runs = planned[0].seeds.len() as f64;
-        let (layout, evaluator) = (&self.layout, &self.evaluator);
-        let parents = || {
-            let (genomes, scores) = genetic.evaluated();
-            let mut rows = model.launch.inputs.to_vec();
-            layout.put(genomes, &mut rows);
-            Population {
-                rows,
-                // The mean has all the digits of the sum and more.
-                sums: (scores.iter())
-                    .map(|&score| (evaluator.fitness_of(score) * runs) as f32)
-                    .collect(),
-            }
-        };
-        let plan = Plan {
-            operators: genetic.operators(),
-            words: &model.words,
-            fitness: evaluator.output().word,
-            minimises: evaluator.minimises(),
-            launch: &model.launch,
-            generations: planned,
-            holder: &self.on_device.holder,
-            parents: &parents,
-        };
-        // Meanwhile the host draws for the next ones.
         let after = planned[planned.len() - 1].number + 1;
-        let last = self
-            .search
-            .generations
-            .min(after.saturating_add(planned.len() as u32));
+        let last = (self.search.generations).min(after.saturating_add(planned.len() as u32));
+        let evaluator = &self.evaluator;
+        let mut device = Device {
+            model,
+            evaluator,
+            layout: &self.layout,
+            operators: genetic.operators(),
+            holder: &self.on_device.holder,
+            planned: &*planned,
+            bred: 0,
+            seconds: started.seconds(),
+        };
+        let mut learner = Learner {
+            evaluator,
+            search: &self.search,
+            genetic,
+            archive: &mut self.archive,
+            history: &mut self.history,
+            planned: &*planned,
+            agents: self.agents as usize,
+            done: 0,
+        };
         let (bred, next) = thread::scope(|scope| {
             let mut next = Drawn::new();
+            // Meanwhile the host draws for the generations after these.
             let ahead = scope.spawn(|| {
                 let numbers = (after..last).collect();
                 evaluator.draw(model, numbers, &mut next).map(|()| next)
             });
-            let bred = evaluator.simulation().breed(&plan);
+            let bred = device.breed_all(&mut learner, control);
             let next = ahead.join().unwrap_or_else(|panic| resume_unwind(panic));
             (bred, next)
         });
-        let bred = bred?;
+        let (done, bred_count, seconds) = (learner.done, device.bred, device.seconds);
+        self.on_device.waited += seconds;
         drawn.extend(next?);
-        let count = bred
-            .as_ref()
-            .map_or(0, |it| it.sums.len() / self.agents as usize);
-        for generation in &mut planned[count..] {
+        for generation in &mut planned[bred_count..] {
             drawn.insert(generation.number, std::mem::take(&mut generation.drawn));
         }
         self.on_device.drawn = drawn;
-        self.seconds.evaluate += started.seconds();
-        Ok(bred)
+        bred?;
+        Ok(done)
     }
 
-    /// Learns from generations that were bred, until the target is reached. The genomes of the last one stay
-    /// on the device.
-    fn learn_all(&mut self, planned: &[Planned], bred: &Bred) -> Result<usize, Error> {
-        let started = Stopwatch::start();
-        let agents = self.agents as usize;
-        let evaluator = &self.evaluator;
-        let scores: Vec<(Vec<f64>, Seen)> = (bred.sums.par_chunks_exact(agents))
-            .map(|sums| {
-                let sums: Vec<f64> = sums.iter().copied().map(f64::from).collect();
-                let scores = evaluator.scores(&sums);
-                let seen = Seen::of(&scores);
-                (scores, seen)
-            })
-            .collect();
-        let generations = scores.iter().zip(bred.fingerprints.chunks_exact(agents));
-        let mut done = 0;
-        for (((scores, seen), fingerprints), planned) in generations.zip(planned) {
-            let there = There {
-                fingerprints,
-                bred: done,
-            };
-            self.archive.take(planned.number, &there, scores);
-            if let Some(genetic) = self.strategy.genetic() {
-                genetic.learn(scores);
-            }
-            self.saw(planned.number, *seen);
-            done += 1;
-            if self.is_done() {
-                break;
-            }
-        }
-        self.on_device.generations += done as u32;
-        self.on_device.at_a_time = (2 * done).clamp(FIRST_PLANNED, MOST_PLANNED);
-        self.on_device.has_parents = true;
+    /// Reads back the genomes of the best that were bred. Those of the last generation stay on the device.
+    fn take_rows(&mut self, done: usize) -> Result<usize, Error> {
         let candidates = &self.archive.places();
         let rows = self.rows(Wanted::Of {
             parents: done - 1,
             candidates,
         })?;
         self.archive.fetch(rows.into_iter());
-        self.seconds.vary += started.seconds();
+        self.on_device.generations += done as u32;
+        self.on_device.at_a_time = (2 * done).clamp(FIRST_PLANNED, MOST_PLANNED);
+        self.on_device.has_parents = true;
         Ok(done)
     }
 
@@ -263,7 +260,135 @@ impl Searching {
     }
 }
 
-impl super::evaluate::Evaluator {
+/// What breeds the parts of a plan.
+struct Device<'a> {
+    model: &'a Model,
+    evaluator: &'a Evaluator,
+    layout: &'a Layout,
+    operators: Arc<Operators>,
+    holder: &'a Arc<()>,
+    planned: &'a [Planned],
+    /// The generations so far.
+    bred: usize,
+    /// What they took.
+    seconds: f64,
+}
+
+impl Device<'_> {
+    /// Breeds all generations, or as many as take [`MOST_SECONDS`], and lets `learner` learn from them.
+    ///
+    /// # Errors
+    /// Those of the device.
+    fn breed_all(&mut self, learner: &mut Learner<'_>, control: &Control<'_>) -> Result<(), Error> {
+        let runs = self.planned[0].seeds.len() as f64;
+        let (layout, evaluator) = (self.layout, self.evaluator);
+        let mut bred = {
+            let (genomes, scores) = learner.genetic.evaluated();
+            let parents = || {
+                let mut rows = self.model.launch.inputs.to_vec();
+                layout.put(genomes, &mut rows);
+                Population {
+                    rows,
+                    // The mean has all the digits of the sum and more.
+                    sums: (scores.iter())
+                        .map(|&score| (evaluator.fitness_of(score) * runs) as f32)
+                        .collect(),
+                }
+            };
+            self.breed(Some(&parents))?
+        };
+        while let Some(part) = bred {
+            let goes_on = self.bred < self.planned.len()
+                && self.seconds < MOST_SECONDS
+                && control.check().is_ok()
+                && !learner.is_done();
+            bred = thread::scope(|scope| {
+                let learning = scope.spawn(|| learner.learn(&part));
+                let next = match goes_on {
+                    true => self.breed(None),
+                    false => Ok(None),
+                };
+                learning.join().unwrap_or_else(|panic| resume_unwind(panic));
+                next
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Breeds the next part; none if the device cannot now.
+    fn breed(&mut self, parents: Option<&dyn Fn() -> Population>) -> Result<Option<Bred>, Error> {
+        let started = Stopwatch::start();
+        let part = (self.planned.len() / PARTS).max(LEAST_PART);
+        let rest = &self.planned[self.bred..];
+        let plan = Plan {
+            operators: &self.operators,
+            words: &self.model.words,
+            fitness: self.evaluator.output().word,
+            minimises: self.evaluator.minimises(),
+            launch: &self.model.launch,
+            generations: &rest[..part.min(rest.len())],
+            holder: self.holder,
+            behind: self.bred,
+            parents,
+        };
+        let bred = self.evaluator.simulation().breed(&plan)?;
+        let agents = self.model.launch.agents as usize;
+        self.bred += bred.as_ref().map_or(0, |it| it.sums.len() / agents);
+        self.seconds += started.seconds();
+        Ok(bred)
+    }
+}
+
+/// What learns from generations that were bred.
+struct Learner<'a> {
+    evaluator: &'a Evaluator,
+    search: &'a Search,
+    genetic: &'a mut GeneticState,
+    archive: &'a mut Archive,
+    history: &'a mut Vec<Generation>,
+    planned: &'a [Planned],
+    agents: usize,
+    /// The generations so far.
+    done: usize,
+}
+
+impl Learner<'_> {
+    fn is_done(&self) -> bool {
+        self.search.is_reached(self.history)
+    }
+
+    /// Learns from the next generations, until the target is reached.
+    fn learn(&mut self, bred: &Bred) {
+        let agents = self.agents;
+        let evaluator = self.evaluator;
+        let scores: Vec<(Vec<f64>, Seen)> = (bred.sums.par_chunks_exact(agents))
+            .map(|sums| {
+                let sums: Vec<f64> = sums.iter().copied().map(f64::from).collect();
+                let scores = evaluator.scores(&sums);
+                let seen = Seen::of(&scores);
+                (scores, seen)
+            })
+            .collect();
+        let generations = scores.iter().zip(bred.fingerprints.chunks_exact(agents));
+        for ((scores, seen), fingerprints) in generations {
+            if self.is_done() {
+                break;
+            }
+            let there = There {
+                fingerprints,
+                bred: self.done,
+            };
+            let number = self.planned[self.done].number;
+            self.archive.take(number, &there, scores);
+            self.genetic.learn(scores);
+            let generation = seen.generation(number, self.archive, self.search.aim);
+            self.history.push(generation);
+            self.done += 1;
+        }
+    }
+}
+
+impl Evaluator {
     /// The launch that all runs share but for their seeds and what they draw of inputs, if a device can breed
     /// for it: the model computes in `f32`, candidates are the agents of each run, none lives in a world, and
     /// nothing is checked.

@@ -18,7 +18,7 @@ use crate::{
 };
 use rayon::prelude::*;
 use sim_compiler::RealType;
-use std::{cmp::Ordering, ops::Range};
+use std::{cmp::Ordering, ops::Range, sync::Arc};
 
 /// Mutations do not decay below this part of the first ones.
 const LEAST_MUTATION: f64 = 0.01;
@@ -34,11 +34,17 @@ struct Island {
     age: u32,
 }
 
+/// What was learned of the generations so far.
+pub(super) struct Learned {
+    scores: Vec<f64>,
+    islands: Vec<Island>,
+}
+
 /// The state of the search: the generation that was evaluated last.
 pub(super) struct GeneticState {
     how: Genetic,
     draws: Draws,
-    operators: Operators,
+    operators: Arc<Operators>,
     real: RealType,
     parents: Vec<f64>,
     scores: Vec<f64>,
@@ -86,12 +92,12 @@ impl GeneticState {
             parents: Vec::new(),
             scores: vec![f64::NEG_INFINITY; agents as usize],
             islands: islands.collect(),
-            operators,
+            operators: Arc::new(operators),
         }
     }
 
-    pub(super) fn operators(&self) -> &Operators {
-        &self.operators
+    pub(super) fn operators(&self) -> Arc<Operators> {
+        Arc::clone(&self.operators)
     }
 
     /// The genomes that were evaluated last, and their scores.
@@ -138,6 +144,19 @@ impl GeneticState {
             island.best = island.best.max(best);
             island.age += 1;
         }
+    }
+
+    /// What [`GeneticState::learn`] changes.
+    pub(super) fn learned(&self) -> Learned {
+        Learned {
+            scores: self.scores.clone(),
+            islands: self.islands.clone(),
+        }
+    }
+
+    /// Forgets what it has learned since.
+    pub(super) fn restore(&mut self, learned: Learned) {
+        (self.scores, self.islands) = (learned.scores, learned.islands);
     }
 
     /// Takes the genomes of the generation that it learned from last.

@@ -71,6 +71,40 @@ impl Seen {
             finite: count as u32,
         }
     }
+
+    /// The generation, with the best of those so far.
+    pub(super) fn generation(self, number: u32, archive: &Archive, aim: Aim) -> Generation {
+        let best = archive.kept.first();
+        Generation {
+            number,
+            best: aim.shown(self.best),
+            mean: aim.shown(self.mean),
+            best_so_far: aim.shown(best.map_or(f64::NAN, Kept::score)),
+            finite: self.finite,
+        }
+    }
+}
+
+impl Aim {
+    /// The fitness that a score stands for: larger scores are better.
+    fn shown(self, score: f64) -> f64 {
+        match self {
+            Aim::Maximise => score,
+            Aim::Minimise => -score,
+        }
+    }
+}
+
+impl Search {
+    /// Whether the best of these generations reach the target.
+    pub(super) fn is_reached(&self, history: &[Generation]) -> bool {
+        let best = history.last().map(|last| last.best_so_far);
+        best.zip(self.target)
+            .is_some_and(|(best, target)| match self.aim {
+                Aim::Maximise => best >= target,
+                Aim::Minimise => best <= target,
+            })
+    }
 }
 
 /// A generation of which some runs are done.
@@ -180,12 +214,7 @@ impl Searching {
     }
 
     fn has_target(&self) -> bool {
-        let best = self.history.last().map(|last| last.best_so_far);
-        best.zip(self.search.target)
-            .is_some_and(|(best, target)| match self.search.aim {
-                Aim::Maximise => best >= target,
-                Aim::Minimise => best <= target,
-            })
+        self.search.is_reached(&self.history)
     }
 
     /// Evaluates the next generation, or several where the device breeds them: those of a genetic algorithm
@@ -323,15 +352,8 @@ impl Searching {
     }
 
     /// Adds a generation to the history.
-    pub(super) fn saw(&mut self, number: u32, seen: Seen) -> Generation {
-        let best = self.archive.kept.first();
-        let generation = Generation {
-            number,
-            best: self.shown(seen.best),
-            mean: self.shown(seen.mean),
-            best_so_far: self.shown(best.map_or(f64::NAN, Kept::score)),
-            finite: seen.finite,
-        };
+    fn saw(&mut self, number: u32, seen: Seen) -> Generation {
+        let generation = seen.generation(number, &self.archive, self.search.aim);
         self.history.push(generation);
         generation
     }
@@ -344,10 +366,7 @@ impl Searching {
 
     /// The fitness that a score stands for.
     fn shown(&self, score: f64) -> f64 {
-        match self.search.aim {
-            Aim::Maximise => score,
-            Aim::Minimise => -score,
-        }
+        self.search.aim.shown(score)
     }
 
     /// The result so far. Where fitness depends on draws, the best are run once more in new draws, unless the

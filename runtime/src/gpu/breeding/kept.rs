@@ -5,7 +5,7 @@ use super::{
     SETTINGS, SUMS, VARY, WORDS, WRONG,
 };
 use crate::{
-    breeding::{Bred, InputWord, Plan},
+    breeding::{Bred, InputWord, Plan, Population},
     clock,
     error::Error,
     gpu::{
@@ -30,9 +30,10 @@ const MOST_LEADERS: u32 = 64;
 pub(super) struct Kept {
     pub(super) holder: Arc<()>,
     pub(super) size: Size,
-    /// The slot of the parents of the next generation, and of those of the last submission's first one.
+    /// The slot of the parents of the first generation of which no rows were wanted since, and how many such
+    /// generations there are: their slots follow.
     pub(super) parents: u64,
-    first_parents: u64,
+    pub(super) bred: u64,
     pub(super) population: wgpu::Buffer,
     pub(super) sums: wgpu::Buffer,
     pub(super) fingerprints: wgpu::Buffer,
@@ -98,7 +99,12 @@ impl Size {
 
 impl Kept {
     /// Allocates the buffers of a search, and uploads the parents of its next generation.
-    pub(super) fn create(open: &OpenDevice, plan: &Plan<'_>, size: Size) -> Result<Kept, Error> {
+    pub(super) fn create(
+        open: &OpenDevice,
+        plan: &Plan<'_>,
+        size: Size,
+        parents: Population,
+    ) -> Result<Kept, Error> {
         let during = "allocating populations";
         let usage = wgpu::BufferUsages::STORAGE
             | wgpu::BufferUsages::COPY_SRC
@@ -122,7 +128,7 @@ impl Kept {
             holder: Arc::clone(plan.holder),
             size,
             parents: 0,
-            first_parents: 0,
+            bred: 0,
             population: new(values * size.row)?,
             sums: new(values)?,
             fingerprints: new(2 * values)?,
@@ -136,7 +142,6 @@ impl Kept {
             pace: None,
             rows: None,
         };
-        let parents = (plan.parents)();
         let sums: Vec<u32> = parents.sums.iter().map(|sum| sum.to_bits()).collect();
         open.upload("uploading a population", &kept.population, 0, &parents.rows)?;
         open.upload("uploading a population", &kept.sums, 0, &sums)?;
@@ -157,7 +162,8 @@ impl Kept {
         count: usize,
         pace: Duration,
     ) -> Result<Option<Bred>, Error> {
-        let slots = || (0..count as u64).map(|generation| self.slot(generation));
+        let slots =
+            || (self.bred..self.bred + count as u64).map(|generation| self.slot(generation));
         let sums = slots().map(|slot| (&self.sums, self.size.slot(slot, WORD_BYTES)));
         let fingerprints =
             slots().map(|slot| (&self.fingerprints, self.size.slot(slot, 2 * WORD_BYTES)));
@@ -176,7 +182,7 @@ impl Kept {
         let is_done = || submitted.is_done();
         open.wait(BREEDING, submitted.index.clone(), due, is_done)?;
         self.pace = Some((clock::now() - started) / count as u32);
-        self.staging.read(open, &submitted, |words, _| {
+        let bred = self.staging.read(open, &submitted, |words, _| {
             let values = count * self.size.agents as usize;
             let (sums, rest) = words.split_at(values);
             let (fingerprints, wrong) = rest.split_at(2 * values);
@@ -184,7 +190,11 @@ impl Kept {
                 sums: sums.iter().map(|&word| f32::from_bits(word)).collect(),
                 fingerprints: fingerprints.as_chunks::<2>().0.to_vec(),
             })
-        })
+        })?;
+        if bred.is_some() {
+            self.bred += count as u64;
+        }
+        Ok(bred)
     }
 
     /// Uploads what the runs of the first generations of a plan draw.
@@ -203,12 +213,12 @@ impl Kept {
         Ok(())
     }
 
-    /// The slot of the generation before one of the last submission.
+    /// The slot of the generation before one, counted from the first one of which no rows were wanted since.
     fn slot_before(&self, generation: u64) -> u64 {
-        (self.first_parents + generation) % self.size.slots
+        (self.parents + generation) % self.size.slots
     }
 
-    /// The slot of a generation of the last submission, counted from its first one.
+    /// The slot of a generation, counted so.
     pub(super) fn slot(&self, generation: u64) -> u64 {
         self.slot_before(generation + 1)
     }
@@ -231,12 +241,12 @@ impl Buffers {
         count: usize,
         set: &mut BufferSet,
     ) -> Result<Buffers, Error> {
-        kept.first_parents = kept.parents;
         let alignment = u64::from(open.limits.min_uniform_buffer_offset_alignment);
         let stride = (BLOCK_WORDS * WORD_BYTES).next_multiple_of(alignment.max(WORD_BYTES));
         let mut words = Vec::new();
         for (at, planned) in plan.generations[..count].iter().enumerate() {
-            let slots = [at as u64, at as u64 + 1].map(|at| kept.slot_before(at) as u32);
+            let place = kept.bred + at as u64;
+            let slots = [place, place + 1].map(|place| kept.slot_before(place) as u32);
             for run in 0..planned.seeds.len() {
                 words.extend([planned.number, slots[0], slots[1]]);
                 words.extend([planned.migrates.into(), u32::from(run == 0)]);
