@@ -10,8 +10,8 @@ use std::cmp::Reverse;
 const PER_CYCLE: f32 = 2.5;
 /// How many times as long as beginning its operations the longest chain of a body takes that waits for
 /// latencies, though a processor reorders hundreds of operations. Bodies of more than 450 operations with 0.1
-/// to 1.2 times as much take up to a tenth longer as two copies, those with 1.4 to 2.7 take a tenth to a third
-/// less (Sapphire Rapids; least of 6).
+/// to 1.2 times as much take up to a tenth longer as two copies, and those with 1.4 to 2.7 times as much a
+/// tenth to a third less (Sapphire Rapids; least of 6).
 const WAITS: f32 = 1.25;
 /// Values that are ordered together: each may be compared with all that are left, so the time grows with it.
 const WINDOW: usize = 256;
