@@ -173,7 +173,7 @@ impl Searching {
         let after = planned[planned.len() - 1].number + 1;
         let last = (self.search.generations).min(after.saturating_add(planned.len() as u32));
         let evaluator = &self.evaluator;
-        let mut device = Device {
+        let mut submissions = Submissions {
             model,
             evaluator,
             layout: &self.layout,
@@ -200,11 +200,11 @@ impl Searching {
                 let numbers = (after..last).collect();
                 evaluator.draw(model, numbers, &mut next).map(|()| next)
             });
-            let bred = device.breed_all(&mut learner, control);
+            let bred = submissions.breed_all(&mut learner, control);
             let next = ahead.join().unwrap_or_else(|panic| resume_unwind(panic));
             (bred, next)
         });
-        let (done, bred_count, seconds) = (learner.done, device.bred, device.seconds);
+        let (done, bred_count, seconds) = (learner.done, submissions.bred, submissions.seconds);
         self.on_device.waited += seconds;
         drawn.extend(next?);
         for generation in &mut planned[bred_count..] {
@@ -260,8 +260,8 @@ impl Searching {
     }
 }
 
-/// What breeds the parts of a plan.
-struct Device<'a> {
+/// The submissions of a plan, each a part of it.
+struct Submissions<'a> {
     model: &'a Model,
     evaluator: &'a Evaluator,
     layout: &'a Layout,
@@ -274,7 +274,7 @@ struct Device<'a> {
     seconds: f64,
 }
 
-impl Device<'_> {
+impl Submissions<'_> {
     /// Breeds all generations, or as many as take [`MOST_SECONDS`], and lets `learner` learn from them.
     ///
     /// # Errors

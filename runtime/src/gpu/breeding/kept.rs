@@ -46,7 +46,7 @@ pub(super) struct Kept {
     pub(super) staging: Staging,
     /// What a generation took in the last submission.
     pub(super) pace: Option<Duration>,
-    pub(super) rows: Option<(Staging, u64)>,
+    rows: Option<(Staging, u64)>,
 }
 
 /// The sizes of what is kept.
@@ -195,6 +195,34 @@ impl Kept {
             self.bred += count as u64;
         }
         Ok(bred)
+    }
+
+    /// Reads back parts of the populations, by their bytes.
+    ///
+    /// # Errors
+    /// [`Error::GpuMemory`], and those of the device.
+    pub(super) fn read_rows(
+        &mut self,
+        open: &OpenDevice,
+        ranges: Vec<Range<u64>>,
+    ) -> Result<Vec<u32>, Error> {
+        let bytes = ranges.iter().map(|range| range.end - range.start).sum();
+        let staging = match self.rows.take() {
+            Some((staging, most)) if most >= bytes => (staging, most),
+            _ => (Staging::create(open, bytes)?, bytes),
+        };
+        let (staging, _) = self.rows.insert(staging);
+        let copies = ranges.into_iter().map(|range| (&self.population, range));
+        let commands = Commands {
+            dispatches: Vec::new(),
+            untimed: Vec::new(),
+            copies: copies.collect(),
+            timed: false,
+        };
+        let submitted = staging.submit(open, &commands)?;
+        let is_done = || submitted.is_done();
+        open.wait(BREEDING, submitted.index.clone(), clock::now(), is_done)?;
+        staging.read(open, &submitted, |words, _| words.to_vec())
     }
 
     /// Uploads what the runs of the first generations of a plan draw.
