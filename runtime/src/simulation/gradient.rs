@@ -191,7 +191,7 @@ impl Simulation {
                 let first = if few { forward() } else { backward() };
                 let second = |why| {
                     let second = if few { backward() } else { forward() };
-                    second.or_else(|other| Err(with_other_mode(why, Err(other))))
+                    second.map_err(|other| with_other_mode(why, Err(other)))
                 };
                 first.or_else(second)?
             }
