@@ -331,7 +331,6 @@ fn reverse_mode_gives_what_forward_mode_gives() -> Result<(), Error> {
     Ok(())
 }
 
-/// An output of worlds is a loss, too: its mean is over worlds, and so are its derivatives.
 /// Several steps are one of the program in reverse mode, which leaves out what they cannot do: sums of states
 /// that are integrated are renormalised in every 16th step. On the CPU the values have the bits of a run.
 #[test]
@@ -356,6 +355,7 @@ fn reverse_mode_computes_the_values_of_a_run() -> Result<(), Error> {
     Ok(())
 }
 
+/// An output of worlds is a loss, too: its mean is over worlds, and so are its derivatives.
 #[test]
 fn outputs_of_worlds_are_losses() -> Result<(), Error> {
     let source =

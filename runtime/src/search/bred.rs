@@ -270,7 +270,7 @@ struct Submissions<'a> {
     planned: &'a [Planned],
     /// The generations so far.
     bred: usize,
-    /// What they took.
+    /// The seconds of these, and of drawing for them.
     seconds: f64,
 }
 

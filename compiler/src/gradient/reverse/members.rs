@@ -217,11 +217,10 @@ impl<'a> Sweep<'a> {
     fn capture(&mut self, var: VarId) -> Option<(VarId, VarId)> {
         let (ty, len) = (self.source[var].ty, self.source[var].len);
         let own = self.named(var);
-        let is_of_launch = (self.launch_names).is_some_and(|names| names.all().contains(&var));
+        let by_launch = (self.launch_names).is_some_and(|names| names.all().contains(&var));
         match self.program[own].kind {
             VarKind::State | VarKind::Input if own != var => return Some((var, own)),
-            VarKind::Let | VarKind::Local | VarKind::Index | VarKind::Argument if !is_of_launch => {
-            }
+            VarKind::Let | VarKind::Local | VarKind::Index | VarKind::Argument if !by_launch => {}
             VarKind::State
             | VarKind::Input
             | VarKind::Let

@@ -5,7 +5,7 @@
 
 use super::{
     encode::width,
-    order::{Order, REGISTERS},
+    order::{Order, REGISTERS, is_bound_by_latency},
     rare::Rare,
 };
 use crate::cpu::vector::{
@@ -21,7 +21,7 @@ const TOGETHER: usize = 4;
 /// at once. Measured with one, two and four copies in thirteen examples on Zen 3: more copies of larger
 /// bodies spill more registers. With AVX-512 on Sapphire Rapids they differ little.
 const FEW: usize = 160;
-/// The most operations of which two are; of more, if latencies bound them ([`Order::waits`]).
+/// The most operations of which two are; of more, if latencies bound them ([`is_bound_by_latency`]).
 const SOME: usize = 450;
 
 /// A value by its place in [`Body::nodes`].
@@ -394,13 +394,10 @@ impl Loop {
         let four = four.filter(|order| order.live <= REGISTERS);
         let (order, copies) = match four {
             Some(order) => (order, 4),
-            None => {
-                let two = Order::new(body, &needed, 2);
-                match operations <= SOME || two.waits {
-                    true => (two, 2),
-                    false => (Order::new(body, &needed, 1), 1),
-                }
+            None if operations <= SOME || is_bound_by_latency(body, &needed) => {
+                (Order::new(body, &needed, 2), 2)
             }
+            None => (Order::new(body, &needed, 1), 1),
         };
         let most = (GROUP * size_of::<u32>()) as u32 / width(isa);
         let loops = [Some(copies), (copies > most).then_some(most)];

@@ -87,9 +87,6 @@ pub struct Order {
     /// The register pressure: the most computed values that are alive at once; those that are only stored
     /// count to the end.
     pub live: u32,
-    /// Whether latencies bound the time of a vector by itself: the longest chain of operations that wait for
-    /// one another takes longer than it takes to begin all of them.
-    pub waits: bool,
 }
 
 impl Order {
@@ -99,8 +96,6 @@ impl Order {
             .filter(|&value| needed[value])
             .partition(|&value| body.nodes[value].is_leaf());
         let mut schedule = Schedule::new(body, &others);
-        let chain = (schedule.states.iter().map(|state| state.height)).max();
-        let waits = chain.unwrap_or(0) as f32 > WAITS * others.len() as f32 / PER_CYCLE;
         let step = copies as f32 / PER_CYCLE;
         let (mut now, mut live, mut most) = (0.0, 0, 0);
         for window in others.chunks(WINDOW) {
@@ -114,12 +109,18 @@ impl Order {
                 values.push(value);
             }
         }
-        Order {
-            values,
-            live: most,
-            waits,
-        }
+        Order { values, live: most }
     }
+}
+
+/// Whether latencies bound the time of a vector by itself: the longest chain of operations that wait for one
+/// another takes longer than it takes to begin all of them.
+pub fn is_bound_by_latency(body: &Body, needed: &[bool]) -> bool {
+    let is_computed = |&value: &usize| needed[value] && !body.nodes[value].is_leaf();
+    let values: Vec<usize> = (0..body.nodes.len()).filter(is_computed).collect();
+    let schedule = Schedule::new(body, &values);
+    let chain = schedule.states.iter().map(|state| state.height).max();
+    chain.unwrap_or(0) as f32 > WAITS * values.len() as f32 / PER_CYCLE
 }
 
 /// The values that are not in the order yet.
