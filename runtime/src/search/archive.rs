@@ -170,28 +170,24 @@ impl Archive {
     /// one that had luck loses its place when it is tried again.
     pub(super) fn take(&mut self, generation: u32, all: &impl Candidates, scores: &[f64]) {
         let marks = Marks::of(self.kept.iter().map(|kept| all.mark_of(kept)));
-        let mut fresh: Vec<usize> = Vec::new();
-        for (k, score) in scores.iter().enumerate() {
-            if !score.is_finite() {
-                continue;
-            }
-            let known = match marks.may_have(all.mark(k)) {
-                true => self.kept.iter_mut().find(|kept| all.is(k, kept)),
-                false => None,
-            };
-            match known {
-                Some(kept) => {
-                    kept.sum += score;
-                    kept.count += 1;
-                }
-                None => fresh.push(k),
+        let is_candidate = |k: usize| scores[k].is_finite();
+        let may_be_kept = |k: usize| marks.may_have(all.mark(k));
+        for k in (0..scores.len()).filter(|&k| is_candidate(k) && may_be_kept(k)) {
+            if let Some(kept) = self.kept.iter_mut().find(|kept| all.is(k, kept)) {
+                kept.sum += scores[k];
+                kept.count += 1;
             }
         }
         // The others would be last.
-        if self.kept.len() == self.most {
-            let least = self.kept.iter().map(Kept::score).min_by(f64::total_cmp);
-            fresh.retain(|&k| least.is_none_or(|least| scores[k].total_cmp(&least).is_gt()));
-        }
+        let least = match self.kept.len() == self.most {
+            true => self.kept.iter().map(Kept::score).min_by(f64::total_cmp),
+            false => None,
+        };
+        let is_better = |k: usize| least.is_none_or(|least| scores[k].total_cmp(&least).is_gt());
+        let is_kept = |k: usize| may_be_kept(k) && self.kept.iter().any(|kept| all.is(k, kept));
+        let mut fresh: Vec<usize> = (0..scores.len())
+            .filter(|&k| is_candidate(k) && is_better(k) && !is_kept(k))
+            .collect();
         let order = |&a: &usize, &b: &usize| scores[b].total_cmp(&scores[a]).then(a.cmp(&b));
         // Children that are the same count once, so that more than a few of the best may be looked at.
         let (mut rest, mut some) = (&mut fresh[..], self.most);

@@ -62,13 +62,16 @@ pub(super) struct Seen {
 
 impl Seen {
     pub(super) fn of(scores: &[f64]) -> Seen {
-        let finite = || scores.iter().copied().filter(|score| score.is_finite());
-        let count = finite().count();
-        let sum: f64 = finite().sum();
+        let (mut best, mut sum, mut finite) = (f64::NAN, 0.0, 0);
+        for score in scores.iter().filter(|score| score.is_finite()) {
+            best = best.max(*score);
+            sum += score;
+            finite += 1;
+        }
         Seen {
-            best: finite().fold(f64::NAN, f64::max),
-            mean: sum / count as f64,
-            finite: count as u32,
+            best,
+            mean: sum / f64::from(finite),
+            finite,
         }
     }
 
