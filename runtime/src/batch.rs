@@ -114,12 +114,21 @@ pub(crate) trait Executor: Send {
         false
     }
 
-    /// Breeds and evaluates generations of a search where the populations are: as many of the plan as it
-    /// takes at a time; none if it cannot.
+    /// Submits generations of a search, to be bred and evaluated where the populations are: as many of the
+    /// plan as it takes at a time. Gives their number; 0 if it cannot.
     ///
     /// # Errors
     /// Those of the device.
-    fn breed(&mut self, _plan: &Plan<'_>) -> Result<Option<Bred>, Error> {
+    fn breed(&mut self, _plan: &Plan<'_>) -> Result<usize, Error> {
+        Ok(0)
+    }
+
+    /// Waits for the oldest submission of [`breed`](Executor::breed) that was not read; none if there is
+    /// none, or if a run went wrong, which runs elsewhere will then say.
+    ///
+    /// # Errors
+    /// Those of the device.
+    fn bred(&mut self) -> Result<Option<Bred>, Error> {
         Ok(None)
     }
 

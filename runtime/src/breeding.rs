@@ -253,13 +253,21 @@ pub(crate) struct Plan<'a> {
     pub(crate) parents: Option<&'a dyn Fn() -> Population>,
 }
 
-/// The generations that a device has bred: as many of the plan as it takes at a time, at least one. Values
-/// lie generation by generation, and there agent by agent.
+/// The generations of a submission, at least one.
 pub(crate) struct Bred {
-    /// The sum of the fitness in all runs.
-    pub(crate) sums: Vec<f32>,
-    /// What [`fingerprint_of`] gives.
-    pub(crate) fingerprints: Vec<[u32; 2]>,
+    /// Three words for each agent, generation by generation: those of one are the sums of the fitness in all
+    /// runs, agent by agent, and behind them what [`fingerprint_of`] gives.
+    pub(crate) scores: Vec<u32>,
+}
+
+impl Bred {
+    /// The sums and fingerprints of each generation, where there are so many agents.
+    pub(crate) fn generations(&self, agents: usize) -> impl Iterator<Item = (&[f32], &[[u32; 2]])> {
+        self.scores.chunks_exact(3 * agents).map(move |words| {
+            let (sums, fingerprints) = words.split_at(agents);
+            (bytemuck::cast_slice(sums), fingerprints.as_chunks().0)
+        })
+    }
 }
 
 /// Whose rows of inputs are wanted. Generations are counted from the first of those that were bred since rows

@@ -32,23 +32,24 @@ use std::{ops::Range, sync::Arc, time::Duration};
 const TEXT: &str = include_str!("breeding/breed.wgsl");
 /// Invocations of a workgroup of `gather`.
 const LANES: u32 = 64;
+/// Most invocations of a workgroup of `rank`.
+const MOST_RANK_LANES: u32 = 1024;
 const SETTINGS: u32 = 5;
 const WORDS: u32 = 6;
 const NORMALS: u32 = 7;
 const POPULATION: u32 = 8;
-const SUMS: u32 = 9;
-const FINGERPRINTS: u32 = 10;
-const LEADERS: u32 = 11;
-const INPUTS: u32 = 12;
-const WRONG: u32 = 13;
-const DRAWN: u32 = 14;
+const SCORES: u32 = 9;
+const LEADERS: u32 = 10;
+const INPUTS: u32 = 11;
+const WRONG: u32 = 12;
+const DRAWN: u32 = 13;
 const GENERATION: Binding = (binding::RUN, wgpu::BufferBindingType::Uniform);
 const GATHER: [Binding; 6] = [
     GENERATION,
     (binding::OUTPUTS, READ),
     (binding::PROGRESS, READ),
     (SETTINGS, READ),
-    (SUMS, WRITE),
+    (SCORES, WRITE),
     (WRONG, WRITE),
 ];
 const GIVE: [Binding; 5] = [
@@ -61,7 +62,7 @@ const GIVE: [Binding; 5] = [
 const RANK: [Binding; 4] = [
     GENERATION,
     (SETTINGS, READ),
-    (SUMS, WRITE),
+    (SCORES, WRITE),
     (LEADERS, WRITE),
 ];
 const VARY: [Binding; 9] = [
@@ -70,10 +71,10 @@ const VARY: [Binding; 9] = [
     (WORDS, READ),
     (NORMALS, READ),
     (POPULATION, WRITE),
-    (SUMS, WRITE),
-    (FINGERPRINTS, WRITE),
+    (SCORES, WRITE),
     (LEADERS, WRITE),
     (INPUTS, WRITE),
+    (DRAWN, READ),
 ];
 /// Words of a uniform block of a generation.
 const BLOCK_WORDS: u64 = 7;
@@ -160,7 +161,8 @@ impl<'a> Submission<'a> {
             }
             dispatches.push(dispatch(&operators.vary, &groups.vary, block, each));
             for run in block..block + self.runs {
-                if self.size.drawn > 0 {
+                // `vary` has written what the first one draws.
+                if self.size.drawn > 0 && run > block {
                     dispatches.push(dispatch(&operators.give, &groups.give, run, all));
                 }
                 let place = (run, self.count * self.runs);
@@ -189,7 +191,7 @@ impl Breeder {
         let module = open.guarded(Task::new("compiling the operators of searches"), || {
             (open.device).create_shader_module(wgpu::ShaderModuleDescriptor {
                 label: Some("breeding"),
-                source: wgpu::ShaderSource::Wgsl(text().into()),
+                source: wgpu::ShaderSource::Wgsl(text(open).into()),
             })
         })?;
         let compile = |name: &str, bindings: &[Binding]| {
@@ -206,16 +208,12 @@ impl Breeder {
         })
     }
 
-    /// Breeds and evaluates generations of a plan: as many as fit a submission; none if the device cannot, or
-    /// if a run went wrong, which runs elsewhere will then say.
+    /// Submits generations of a plan, bred and evaluated: as many as fit a submission. Gives their number; 0
+    /// if the device cannot.
     ///
     /// # Errors
     /// [`Error::GpuMemory`], and those of the device.
-    pub(super) fn breed(
-        &mut self,
-        parts: Parts<'_>,
-        plan: &Plan<'_>,
-    ) -> Result<Option<Bred>, Error> {
+    pub(super) fn breed(&mut self, parts: Parts<'_>, plan: &Plan<'_>) -> Result<usize, Error> {
         let Parts {
             open,
             manifest,
@@ -224,7 +222,7 @@ impl Breeder {
         } = parts;
         let launch = plan.launch;
         let Some(size) = Size::of(open, manifest, plan) else {
-            return Ok(None);
+            return Ok(0);
         };
         let blocks = UniformBlocks::new(open, kernel, manifest).count;
         let ranges = kernel.pace.dispatches(launch.steps);
@@ -236,20 +234,20 @@ impl Breeder {
         let pace = known.and_then(|own| own.pace).unwrap_or(alone);
         let count = generations(plan, size, blocks / ranges.len() as u64, pace.max(alone));
         if count == 0 {
-            return Ok(None);
+            return Ok(0);
         }
         let own = match (kept.take_if(|it| is_own(it)), plan.parents) {
             (Some(own), _) => own,
             (None, Some(parents)) => Kept::create(open, plan, size, parents())?,
-            (None, None) => return Ok(None),
+            (None, None) => return Ok(0),
         };
         let own = kept.insert(own);
         let behind = plan.behind as u64;
         if own.bred < behind {
-            return Ok(None);
+            return Ok(0);
         }
         // What the host has not learned from is bred again.
-        own.bred = behind;
+        own.go_back(behind);
         pool.set_tables(open, launch)?;
         let shape = shape(kernel, manifest, launch);
         let mut set = pool.acquire(open, kernel, manifest, shape, None)?;
@@ -272,9 +270,22 @@ impl Breeder {
         };
         let dispatches = submission.dispatches(open, launch);
         open.meter(|telemetry| telemetry.dispatches += dispatches.len() as u64);
-        let bred = own.run(open, dispatches, count, pace)?;
+        own.submit(open, dispatches, count as u32, pace)?;
+        // Another submission may use these buffers: it is executed behind this one.
         pool.release(set);
-        Ok(bred)
+        Ok(count)
+    }
+
+    /// Waits for the oldest submission that was not read and reads what it gives; none if there is none, or
+    /// if a run went wrong, which runs elsewhere will then say.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub(super) fn bred(&mut self, open: &OpenDevice) -> Result<Option<Bred>, Error> {
+        match &mut self.kept {
+            Some(kept) => kept.read(open),
+            None => Ok(None),
+        }
     }
 
     /// The rows of inputs that are wanted; none if nothing is kept.
@@ -306,7 +317,8 @@ impl Breeder {
         };
         // What could not be read does not move the search on.
         if let Wanted::Of { parents, .. } = wanted {
-            (kept.parents, kept.bred) = (kept.slot(parents as u64), 0);
+            kept.parents = kept.slot(parents as u64);
+            kept.go_back(0);
         }
         Ok(Some(rows))
     }
@@ -362,8 +374,15 @@ fn jobs(plan: &Plan<'_>, count: usize) -> Vec<Job> {
     seeds.enumerate().map(job).collect()
 }
 
-fn text() -> String {
+/// The operators, with as many invocations in a workgroup of `rank` as the device has.
+fn text(open: &OpenDevice) -> String {
+    let limits = &open.limits;
+    let most = limits.max_compute_invocations_per_workgroup;
+    let lanes = most
+        .min(limits.max_compute_workgroup_size_x)
+        .min(MOST_RANK_LANES);
     let constants = [
+        ("RANK_LANES", 1 << lanes.max(1).ilog2()),
         ("STOPPED", STOPPED),
         ("CUT_SHORT", CUT_SHORT),
         ("CROSSES", number::CROSSES),

@@ -247,9 +247,9 @@ impl Executor for Session {
     }
 
     #[cfg(not(target_family = "wasm"))]
-    fn breed(&mut self, plan: &Plan<'_>) -> Result<Option<Bred>, Error> {
+    fn breed(&mut self, plan: &Plan<'_>) -> Result<usize, Error> {
         if self.most_agents(plan.launch) < plan.launch.agents {
-            return Ok(None);
+            return Ok(0);
         }
         self.choose(plan.launch, false)?;
         let breeder = match self.breeder.take() {
@@ -267,9 +267,19 @@ impl Executor for Session {
         self.open.take_telemetry();
         match bred {
             // The populations of several generations need more of it than a run.
-            Err(Error::GpuMemory { .. }) => Ok(None),
+            Err(Error::GpuMemory { .. }) => Ok(0),
             bred => bred,
         }
+    }
+
+    #[cfg(not(target_family = "wasm"))]
+    fn bred(&mut self) -> Result<Option<Bred>, Error> {
+        let Some(breeder) = &mut self.breeder else {
+            return Ok(None);
+        };
+        let bred = breeder.bred(&self.open);
+        self.open.take_telemetry();
+        bred
     }
 
     #[cfg(not(target_family = "wasm"))]

@@ -20,7 +20,16 @@ use crate::{
 };
 use rayon::prelude::*;
 use sim_compiler::manifest::Scalar;
-use std::{collections::BTreeMap, panic::resume_unwind, sync::Arc, thread};
+use std::{
+    collections::BTreeMap,
+    panic::resume_unwind,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc,
+    },
+    thread,
+};
 
 /// Most generations that are planned at a time.
 const MOST_PLANNED: usize = 64;
@@ -28,13 +37,15 @@ const MOST_PLANNED: usize = 64;
 /// The same of the first plan.
 const FIRST_PLANNED: usize = 4;
 
-/// The parts of a plan, of which the host learns from one while the device breeds the next, …
-const PARTS: usize = 4;
+/// The submissions of a plan, of which the device has the next one while the host reads one and learns from
+/// it, …
+const PARTS: usize = 8;
 
-/// … and the least generations of a part: each begins by waiting for the device.
-const LEAST_PART: usize = 8;
+/// … and the least generations of one.
+const LEAST_PART: usize = 4;
 
-/// The time after which no other part is begun, so that a search can be interrupted, and shows how far it is.
+/// The time after which nothing more is submitted, so that a search can be interrupted, and shows how far it
+/// is.
 const MOST_SECONDS: f64 = 0.1;
 
 /// What a search keeps for it.
@@ -153,7 +164,7 @@ impl Searching {
         Ok(())
     }
 
-    /// Lets the device breed a plan, part by part, and learns from each part while it breeds the next one.
+    /// Lets the device breed a plan, and learns from each submission while it breeds the next ones.
     /// Gives the number of generations that were learned from: none behind one that reaches the target.
     fn breed_planned(
         &mut self,
@@ -180,6 +191,7 @@ impl Searching {
             operators: genetic.operators(),
             holder: &self.on_device.holder,
             planned: &*planned,
+            submitted: 0,
             bred: 0,
             seconds: started.seconds(),
         };
@@ -268,7 +280,8 @@ struct Submissions<'a> {
     operators: Arc<Operators>,
     holder: &'a Arc<()>,
     planned: &'a [Planned],
-    /// The generations so far.
+    /// The generations that were submitted, and those that were read.
+    submitted: usize,
     bred: usize,
     /// The seconds of these, and of drawing for them.
     seconds: f64,
@@ -281,11 +294,11 @@ impl Submissions<'_> {
     /// Those of the device.
     fn breed_all(&mut self, learner: &mut Learner<'_>, control: &Control<'_>) -> Result<(), Error> {
         let runs = self.planned[0].seeds.len() as f64;
-        let (layout, evaluator) = (self.layout, self.evaluator);
-        let mut bred = {
+        let (layout, evaluator, model) = (self.layout, self.evaluator, self.model);
+        {
             let (genomes, scores) = learner.genetic.evaluated();
             let parents = || {
-                let mut rows = self.model.launch.inputs.to_vec();
+                let mut rows = model.launch.inputs.to_vec();
                 layout.put(genomes, &mut rows);
                 Population {
                     rows,
@@ -295,31 +308,57 @@ impl Submissions<'_> {
                         .collect(),
                 }
             };
-            self.breed(Some(&parents))?
-        };
-        while let Some(part) = bred {
-            let goes_on = self.bred < self.planned.len()
-                && self.seconds < MOST_SECONDS
-                && control.check().is_ok()
-                && !learner.is_done();
-            bred = thread::scope(|scope| {
-                let learning = scope.spawn(|| learner.learn(&part));
-                let next = match goes_on {
-                    true => self.breed(None),
-                    false => Ok(None),
-                };
-                learning.join().unwrap_or_else(|panic| resume_unwind(panic));
-                next
-            })?;
+            self.submit(Some(&parents))?;
+        }
+        let is_done = AtomicBool::new(false);
+        let (sender, receiver) = mpsc::channel::<Bred>();
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                for bred in receiver {
+                    learner.learn(&bred);
+                    is_done.store(learner.is_done(), Ordering::Relaxed);
+                }
+            });
+            let goes_on = || control.check().is_ok() && !is_done.load(Ordering::Relaxed);
+            let read = self.read_all(&sender, &goes_on);
+            drop(sender);
+            read
+        })
+    }
+
+    /// Reads the submissions and hands on what they give, always with another one behind the one that is
+    /// waited for while the search `goes_on`.
+    fn read_all(
+        &mut self,
+        sender: &mpsc::Sender<Bred>,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<(), Error> {
+        while self.bred < self.submitted {
+            if self.seconds < MOST_SECONDS && goes_on() {
+                self.submit(None)?;
+            }
+            let started = Stopwatch::start();
+            let bred = self.evaluator.simulation().bred()?;
+            self.seconds += started.seconds();
+            let Some(bred) = bred else {
+                break;
+            };
+            let agents = self.model.launch.agents as usize;
+            self.bred += bred.generations(agents).count();
+            // Who learns listens until nothing more is sent.
+            let _ = sender.send(bred);
         }
         Ok(())
     }
 
-    /// Breeds the next part; none if the device cannot now.
-    fn breed(&mut self, parents: Option<&dyn Fn() -> Population>) -> Result<Option<Bred>, Error> {
+    /// Submits the next part, unless all are submitted or the device cannot now.
+    fn submit(&mut self, parents: Option<&dyn Fn() -> Population>) -> Result<(), Error> {
         let started = Stopwatch::start();
         let part = (self.planned.len() / PARTS).max(LEAST_PART);
-        let rest = &self.planned[self.bred..];
+        let rest = &self.planned[self.submitted..];
+        if rest.is_empty() {
+            return Ok(());
+        }
         let plan = Plan {
             operators: &self.operators,
             words: &self.model.words,
@@ -328,14 +367,12 @@ impl Submissions<'_> {
             launch: &self.model.launch,
             generations: &rest[..part.min(rest.len())],
             holder: self.holder,
-            behind: self.bred,
+            behind: self.submitted,
             parents,
         };
-        let bred = self.evaluator.simulation().breed(&plan)?;
-        let agents = self.model.launch.agents as usize;
-        self.bred += bred.as_ref().map_or(0, |it| it.sums.len() / agents);
+        self.submitted += self.evaluator.simulation().breed(&plan)?;
         self.seconds += started.seconds();
-        Ok(bred)
+        Ok(())
     }
 }
 
@@ -361,16 +398,16 @@ impl Learner<'_> {
     fn learn(&mut self, bred: &Bred) {
         let agents = self.agents;
         let evaluator = self.evaluator;
-        let scores: Vec<(Vec<f64>, Seen)> = (bred.sums.par_chunks_exact(agents))
-            .map(|sums| {
+        let generations: Vec<_> = bred.generations(agents).collect();
+        let scores: Vec<(Vec<f64>, Seen)> = (generations.par_iter())
+            .map(|(sums, _)| {
                 let sums: Vec<f64> = sums.iter().copied().map(f64::from).collect();
                 let scores = evaluator.scores(&sums);
                 let seen = Seen::of(&scores);
                 (scores, seen)
             })
             .collect();
-        let generations = scores.iter().zip(bred.fingerprints.chunks_exact(agents));
-        for ((scores, seen), fingerprints) in generations {
+        for ((scores, seen), (_, fingerprints)) in scores.iter().zip(generations) {
             if self.is_done() {
                 break;
             }

@@ -50,12 +50,22 @@ impl Simulation {
         can.is_ok_and(|can| can == Some(true))
     }
 
-    /// Lets what ran the last run breed generations; none if it cannot, or if there was no run.
+    /// Lets what ran the last run breed generations: see [`Executor::breed`](crate::batch::Executor::breed).
+    /// 0 if there was no run.
     ///
     /// # Errors
     /// Those of the device.
-    pub(crate) fn breed(&self, plan: &Plan<'_>) -> Result<Option<Bred>, Error> {
-        self.with_backend(|backend| backend.breed(plan))
+    pub(crate) fn breed(&self, plan: &Plan<'_>) -> Result<usize, Error> {
+        let count = self.with_backend(|backend| backend.breed(plan).map(Some))?;
+        Ok(count.unwrap_or(0))
+    }
+
+    /// See [`Executor::bred`](crate::batch::Executor::bred).
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub(crate) fn bred(&self) -> Result<Option<Bred>, Error> {
+        self.with_backend(|backend| backend.bred())
     }
 
     /// See [`Executor::bred_rows`](crate::batch::Executor::bred_rows).

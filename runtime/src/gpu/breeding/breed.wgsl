@@ -1,11 +1,12 @@
 // Selection, crossover and mutation of the genetic algorithm (`crate::breeding`), with the same bits as on
-// the host. The host prepends the generator of random numbers and the constants STOPPED, CUT_SHORT and those
-// of the numbers of draws to this text.
+// the host. The host prepends the generator of random numbers and the constants RANK_LANES (invocations of a
+// workgroup of `rank`, a power of two), STOPPED, CUT_SHORT and those of the numbers of draws to this text.
 //
-// A generation takes `rank`, which finds the best of each island; `vary`, which writes the next population;
-// and for each of its runs `give`, which writes what the run has drawn of inputs, and behind the model's
-// kernel `gather`, which adds the fitness to that of the runs before. Populations lie one after the other in
-// `population`, each in a slot; so do sums and fingerprints.
+// A generation takes `rank`, which finds the best of each island; `vary`, which writes the next population
+// and what its first run has drawn of inputs; for each other run `give`, which writes what that one has
+// drawn; and behind each run of the model's kernel `gather`, which adds the fitness to that of the runs
+// before. Populations lie one after the other in `population`, each in a slot. So do they in `scores`: sums
+// of the fitness, and behind these the fingerprints, of two words each.
 
 struct Generation {
     number: u32,
@@ -57,13 +58,14 @@ struct InputWord {
     scale: f32,
     low: f32,
     high: f32,
-    // The drawn word of a row with the number of this one.
+    // The place in a row of the drawn word with the number of this one.
     drawn: u32,
+    // The number of this one among the drawn words, or NONE.
+    draws: u32,
 }
 
 const NONE = 0xffffffffu;
 const CHILD_LANES = 64u;
-const RANK_LANES = 256u;
 
 @group(0) @binding(0) var<uniform> generation: Generation;
 @group(0) @binding(3) var<storage, read> outputs: array<u32>;
@@ -73,13 +75,29 @@ const RANK_LANES = 256u;
 // Three coefficients of each part.
 @group(0) @binding(7) var<storage, read> normals: array<i32>;
 @group(0) @binding(8) var<storage, read_write> population: array<u32>;
-@group(0) @binding(9) var<storage, read_write> sums: array<u32>;
-@group(0) @binding(10) var<storage, read_write> fingerprints: array<vec2<u32>>;
-@group(0) @binding(11) var<storage, read_write> leaders: array<u32>;
-@group(0) @binding(12) var<storage, read_write> inputs: array<u32>;
-@group(0) @binding(13) var<storage, read_write> wrong: atomic<u32>;
+@group(0) @binding(9) var<storage, read_write> scores: array<u32>;
+@group(0) @binding(10) var<storage, read_write> leaders: array<u32>;
+@group(0) @binding(11) var<storage, read_write> inputs: array<u32>;
+@group(0) @binding(12) var<storage, read_write> wrong: atomic<u32>;
 // By run, agent and word.
-@group(0) @binding(14) var<storage, read> drawn: array<u32>;
+@group(0) @binding(13) var<storage, read> drawn: array<u32>;
+
+const SCORE_WORDS = 3u;
+
+// Where the sum of the fitness of a candidate is.
+fn sum_of(slot: u32, candidate: u32) -> u32 {
+    return SCORE_WORDS * slot * settings.agents + candidate;
+}
+
+// Where its fingerprint is.
+fn fingerprint_of(slot: u32, candidate: u32) -> u32 {
+    return (SCORE_WORDS * slot + 1u) * settings.agents + 2u * candidate;
+}
+
+// Where the first of what this run has drawn for an agent is.
+fn drawn_of(agent: u32) -> u32 {
+    return (generation.run * settings.agents + agent) * settings.drawn;
+}
 
 // A product that no compiler contracts with the sum that it is part of.
 fn rounded(x: f32) -> f32 {
@@ -116,7 +134,7 @@ fn first_of(island: u32) -> u32 {
 
 // A word that is larger for a better sum, and 0 for none. Floats would flush subnormal numbers.
 fn key_of(candidate: u32) -> u32 {
-    let bits = sums[generation.parents * settings.agents + candidate] ^ settings.flip;
+    let bits = scores[sum_of(generation.parents, candidate)] ^ settings.flip;
     let is_finite = (bits & 0x7f800000u) != 0x7f800000u;
     let key = select(bits | 0x80000000u, ~bits, bits >> 31u == 1u);
     return select(0u, key, is_finite);
@@ -134,9 +152,8 @@ fn give(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     if agent >= settings.agents {
         return;
     }
-    let first = (generation.run * settings.agents + agent) * settings.drawn;
     for (var k = 0u; k < settings.drawn; k++) {
-        inputs[agent * settings.row + words[k].drawn] = drawn[first + k];
+        inputs[agent * settings.row + words[k].drawn] = drawn[drawn_of(agent) + k];
     }
 }
 
@@ -147,12 +164,12 @@ fn gather(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grou
     if agent >= settings.agents {
         return;
     }
-    let at = generation.children * settings.agents + agent;
+    let at = sum_of(generation.children, agent);
     let fitness = outputs[settings.fitness * settings.agents + agent];
     if generation.is_first_run == 1u {
-        sums[at] = fitness;
+        scores[at] = fitness;
     } else {
-        sums[at] = bitcast<u32>(bitcast<f32>(sums[at]) + bitcast<f32>(fitness));
+        scores[at] = bitcast<u32>(bitcast<f32>(scores[at]) + bitcast<f32>(fitness));
     }
     let ran = progress[agent] & (CUT_SHORT - 1u);
     let stopped = (progress[agent] & STOPPED) != 0u;
@@ -297,6 +314,9 @@ fn vary(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
             fingerprint += vec2<u32>(random_word(fingerprint_key, 0u), random_word(fingerprint_key, 1u));
         }
         population[(generation.children * settings.agents + child) * settings.row + at] = value;
+        if word.draws != NONE {
+            value = drawn[drawn_of(child) + word.draws];
+        }
         inputs[child * settings.row + at] = value;
     }
     lane_fingerprints[lane] = fingerprint;
@@ -305,6 +325,8 @@ fn vary(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
         for (var other = 1u; other < CHILD_LANES; other++) {
             fingerprint += lane_fingerprints[other];
         }
-        fingerprints[generation.children * settings.agents + child] = fingerprint;
+        let place = fingerprint_of(generation.children, child);
+        scores[place] = fingerprint.x;
+        scores[place + 1u] = fingerprint.y;
     }
 }

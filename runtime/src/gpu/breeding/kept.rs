@@ -1,8 +1,8 @@
 //! What the device keeps of a search between its submissions, and the buffers of one of them.
 
 use super::{
-    BLOCK_WORDS, BREEDING, DRAWN, FINGERPRINTS, INPUTS, LEADERS, NONE, NORMALS, POPULATION,
-    SETTINGS, SUMS, VARY, WORDS, WRONG,
+    BLOCK_WORDS, BREEDING, DRAWN, INPUTS, LANES, LEADERS, NONE, NORMALS, POPULATION, SCORES,
+    SETTINGS, VARY, WORDS, WRONG,
 };
 use crate::{
     breeding::{Bred, InputWord, Plan, Population},
@@ -13,16 +13,18 @@ use crate::{
         device::OpenDevice,
         entry_point::{Dispatch, entry},
         kernel::binding,
-        submission::{Commands, Staging},
+        submission::{Commands, Staging, Submitted},
     },
 };
 use sim_compiler::{manifest::Manifest, value::WORD_BYTES};
-use std::{ops::Range, sync::Arc, time::Duration};
+use std::{collections::VecDeque, ops::Range, sync::Arc, time::Duration};
 
 /// Most generations of a submission.
 const MOST_GENERATIONS: u64 = 64;
 /// Most bytes of the populations that are kept: on a GPU, and in the memory of the host.
 const MOST_KEPT: [u64; 2] = [1 << 30, 64 << 20];
+/// Words of the scores of a candidate: the sum of its fitness, and two that stand for its genome.
+const SCORE_WORDS: u64 = 3;
 /// Most of the best of an island that `rank` finds one by one.
 const MOST_LEADERS: u32 = 64;
 
@@ -35,18 +37,30 @@ pub(super) struct Kept {
     pub(super) parents: u64,
     pub(super) bred: u64,
     pub(super) population: wgpu::Buffer,
-    pub(super) sums: wgpu::Buffer,
-    pub(super) fingerprints: wgpu::Buffer,
+    pub(super) scores: wgpu::Buffer,
     pub(super) leaders: wgpu::Buffer,
     words: wgpu::Buffer,
     normals: wgpu::Buffer,
     pub(super) wrong: wgpu::Buffer,
     /// What runs draw; of one word before the first do.
     pub(super) drawn: wgpu::Buffer,
-    pub(super) staging: Staging,
-    /// What a generation took in the last submission.
+    /// The submissions that were not read yet, the oldest first.
+    in_flight: VecDeque<InFlight>,
+    /// Staging buffers that no submission uses, each with its bytes.
+    staging: Vec<(Staging, u64)>,
+    /// When the last submission was done, by [`clock::now`], and what a generation took in it.
+    done: Option<Duration>,
     pub(super) pace: Option<Duration>,
-    rows: Option<(Staging, u64)>,
+}
+
+/// A submission.
+struct InFlight {
+    submitted: Submitted,
+    staging: (Staging, u64),
+    generations: u32,
+    started: Duration,
+    /// What a generation is expected to take.
+    pace: Duration,
 }
 
 /// The sizes of what is kept.
@@ -70,7 +84,8 @@ impl Size {
         let row = u64::from(manifest.input_words);
         let leaders = operators.keep.max(operators.migrants);
         let most = MOST_KEPT[usize::from(!open.adapter.kind.is_gpu())].min(open.most_bytes());
-        let slots = (most / (agents * row * WORD_BYTES)).min(MOST_GENERATIONS + 1);
+        let widest = row.max(SCORE_WORDS) * WORD_BYTES;
+        let slots = (most / (agents * widest)).min(MOST_GENERATIONS + 1);
         let limits = &open.limits;
         let storage = VARY.len() as u32 - 1;
         let is_possible = slots >= 2
@@ -78,8 +93,8 @@ impl Size {
             && agents * (u64::from(operators.islands) + 1) <= u64::from(u32::MAX)
             && operators.islands <= limits.max_compute_workgroups_per_dimension
             && storage <= limits.max_storage_buffers_per_shader_stage
-            && limits.max_compute_invocations_per_workgroup >= 256
-            && limits.max_compute_workgroup_size_x >= 256;
+            && limits.max_compute_invocations_per_workgroup >= LANES
+            && limits.max_compute_workgroup_size_x >= LANES;
         is_possible.then_some(Size {
             agents,
             row,
@@ -112,15 +127,17 @@ impl Kept {
         let new = |words: u64| open.buffer(during, words.max(1) * WORD_BYTES, usage);
         let values = size.agents * size.slots;
         let scales = &plan.operators.scales;
-        let drawn = drawn(plan).chain(std::iter::repeat(0));
-        let words: Vec<u32> = (plan.words.iter().zip(drawn))
-            .flat_map(|(word, drawn)| match word {
+        let places = drawn(plan).chain(std::iter::repeat(0));
+        let mut numbers = 0..;
+        let words: Vec<u32> = (plan.words.iter().zip(places))
+            .flat_map(|(word, place)| match word {
                 InputWord::Gene { number, within } => {
                     let floats = [scales[*number as usize] as f32, within[0], within[1]];
                     let [scale, low, high] = floats.map(f32::to_bits);
-                    [*number, scale, low, high, drawn]
+                    [*number, scale, low, high, place, NONE]
                 }
-                InputWord::Fixed | InputWord::Drawn => [NONE, 0, 0, 0, drawn],
+                InputWord::Fixed => [NONE, 0, 0, 0, place, NONE],
+                InputWord::Drawn => [NONE, 0, 0, 0, place, numbers.next().unwrap_or(NONE)],
             })
             .collect();
         let normals = plan.operators.normals.words();
@@ -130,71 +147,107 @@ impl Kept {
             parents: 0,
             bred: 0,
             population: new(values * size.row)?,
-            sums: new(values)?,
-            fingerprints: new(2 * values)?,
+            scores: new(SCORE_WORDS * values)?,
             leaders: new(size.islands * size.leaders)?,
             words: new(words.len() as u64)?,
             normals: new(normals.len() as u64)?,
             wrong: new(1)?,
             drawn: new(1)?,
-            // The sums and fingerprints of all slots but that of the parents, and a word.
-            staging: Staging::create(open, (3 * values + 1) * WORD_BYTES)?,
+            in_flight: VecDeque::new(),
+            staging: Vec::new(),
+            done: None,
             pace: None,
-            rows: None,
         };
         let sums: Vec<u32> = parents.sums.iter().map(|sum| sum.to_bits()).collect();
         open.upload("uploading a population", &kept.population, 0, &parents.rows)?;
-        open.upload("uploading a population", &kept.sums, 0, &sums)?;
+        open.upload("uploading a population", &kept.scores, 0, &sums)?;
         open.write("uploading the operators", &kept.words, 0, &words)?;
         open.write("uploading the operators", &kept.normals, 0, &normals)?;
         Ok(kept)
     }
 
-    /// Submits the dispatches of some generations, one of which is expected to take so long, and reads what
-    /// they give; none if a run went wrong.
+    /// Submits the dispatches of the next generations, one of which is expected to take so long.
     ///
     /// # Errors
     /// Those of the device.
-    pub(super) fn run(
+    pub(super) fn submit(
         &mut self,
         open: &OpenDevice,
         dispatches: Vec<Dispatch<'_>>,
-        count: usize,
+        generations: u32,
         pace: Duration,
-    ) -> Result<Option<Bred>, Error> {
-        let slots =
-            || (self.bred..self.bred + count as u64).map(|generation| self.slot(generation));
-        let sums = slots().map(|slot| (&self.sums, self.size.slot(slot, WORD_BYTES)));
-        let fingerprints =
-            slots().map(|slot| (&self.fingerprints, self.size.slot(slot, 2 * WORD_BYTES)));
+    ) -> Result<(), Error> {
+        let scores_of_one = SCORE_WORDS * WORD_BYTES;
+        let count = u64::from(generations);
+        let bytes = count * self.size.agents * scores_of_one + WORD_BYTES;
+        let staging = self.staging_of(open, bytes)?;
+        let slots = (self.bred..self.bred + count).map(|generation| self.slot(generation));
+        let scores = slots.map(|slot| (&self.scores, self.size.slot(slot, scores_of_one)));
+        let copies = scores.chain([(&self.wrong, 0..WORD_BYTES)]).collect();
         let commands = Commands {
             dispatches,
             untimed: Vec::new(),
-            copies: (sums.chain(fingerprints))
-                .chain([(&self.wrong, 0..WORD_BYTES)])
-                .collect(),
+            copies,
             timed: false,
         };
         let started = clock::now();
-        let submitted = self.staging.submit(open, &commands)?;
+        let submitted = staging.0.submit(open, &commands)?;
         drop(commands);
-        let due = started + pace * count as u32;
+        self.in_flight.push_back(InFlight {
+            submitted,
+            staging,
+            generations,
+            started,
+            pace,
+        });
+        self.bred += count;
+        Ok(())
+    }
+
+    /// Waits for the oldest submission and reads what it gives; none if a run went wrong, or if there is no
+    /// submission.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub(super) fn read(&mut self, open: &OpenDevice) -> Result<Option<Bred>, Error> {
+        let Some(InFlight {
+            submitted,
+            staging,
+            generations,
+            started,
+            pace,
+        }) = self.in_flight.pop_front()
+        else {
+            return Ok(None);
+        };
+        // It began when the one before it was done.
+        let began = self.done.map_or(started, |done| done.max(started));
         let is_done = || submitted.is_done();
-        open.wait(BREEDING, submitted.index.clone(), due, is_done)?;
-        self.pace = Some((clock::now() - started) / count as u32);
-        let bred = self.staging.read(open, &submitted, |words, _| {
-            let values = count * self.size.agents as usize;
-            let (sums, rest) = words.split_at(values);
-            let (fingerprints, wrong) = rest.split_at(2 * values);
-            (wrong[0] == 0).then(|| Bred {
-                sums: sums.iter().map(|&word| f32::from_bits(word)).collect(),
-                fingerprints: fingerprints.as_chunks::<2>().0.to_vec(),
-            })
+        open.wait(
+            BREEDING,
+            submitted.index.clone(),
+            began + pace * generations,
+            is_done,
+        )?;
+        let done = clock::now();
+        self.done = Some(done);
+        self.pace = Some((done - began) / generations);
+        let bred = staging.0.read(open, &submitted, |words, _| match words {
+            [scores @ .., 0] => Some(Bred {
+                scores: scores.to_vec(),
+            }),
+            _ => None,
         })?;
-        if bred.is_some() {
-            self.bred += count as u64;
-        }
+        self.staging.push(staging);
         Ok(bred)
+    }
+
+    /// Goes on behind so many of the generations that were bred, as if there had been no later ones.
+    pub(super) fn go_back(&mut self, bred: u64) {
+        if bred < self.bred {
+            self.in_flight.clear();
+        }
+        self.bred = bred;
     }
 
     /// Reads back parts of the populations, by their bytes.
@@ -207,11 +260,7 @@ impl Kept {
         ranges: Vec<Range<u64>>,
     ) -> Result<Vec<u32>, Error> {
         let bytes = ranges.iter().map(|range| range.end - range.start).sum();
-        let staging = match self.rows.take() {
-            Some((staging, most)) if most >= bytes => (staging, most),
-            _ => (Staging::create(open, bytes)?, bytes),
-        };
-        let (staging, _) = self.rows.insert(staging);
+        let staging = self.staging_of(open, bytes)?;
         let copies = ranges.into_iter().map(|range| (&self.population, range));
         let commands = Commands {
             dispatches: Vec::new(),
@@ -219,10 +268,22 @@ impl Kept {
             copies: copies.collect(),
             timed: false,
         };
-        let submitted = staging.submit(open, &commands)?;
+        let submitted = staging.0.submit(open, &commands)?;
         let is_done = || submitted.is_done();
         open.wait(BREEDING, submitted.index.clone(), clock::now(), is_done)?;
-        staging.read(open, &submitted, |words, _| words.to_vec())
+        let rows = staging
+            .0
+            .read(open, &submitted, |words, _| words.to_vec())?;
+        self.staging.push(staging);
+        Ok(rows)
+    }
+
+    /// A staging buffer of so many bytes at least.
+    fn staging_of(&mut self, open: &OpenDevice, bytes: u64) -> Result<(Staging, u64), Error> {
+        match self.staging.pop() {
+            Some(staging) if staging.1 >= bytes => Ok(staging),
+            _ => Ok((Staging::create(open, bytes)?, bytes)),
+        }
     }
 
     /// Uploads what the runs of the first generations of a plan draw.
@@ -326,8 +387,7 @@ impl Buffers {
             entry(WORDS, &kept.words),
             entry(NORMALS, &kept.normals),
             entry(POPULATION, &kept.population),
-            entry(SUMS, &kept.sums),
-            entry(FINGERPRINTS, &kept.fingerprints),
+            entry(SCORES, &kept.scores),
             entry(LEADERS, &kept.leaders),
             entry(INPUTS, &self.inputs),
             entry(WRONG, &kept.wrong),
