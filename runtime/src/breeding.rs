@@ -247,26 +247,31 @@ pub(crate) struct Plan<'a> {
     pub(crate) generations: &'a [Planned],
     /// Who the population belongs to that the device holds.
     pub(crate) holder: &'a Arc<()>,
-    /// How many generations before these the device has bred since it was last asked for rows.
+    /// How many generations before these were submitted since rows were last wanted.
     pub(crate) behind: usize,
     /// The parents of the first generation, for a device that does not hold them; none if they are of those.
     pub(crate) parents: Option<&'a dyn Fn() -> Population>,
 }
 
+/// Words of the scores of an agent: the sum of its fitness, and what [`fingerprint_of`] gives.
+pub(crate) const SCORE_WORDS: usize = 3;
+
 /// The generations of a submission, at least one.
 pub(crate) struct Bred {
-    /// Three words for each agent, generation by generation: those of one are the sums of the fitness in all
-    /// runs, agent by agent, and behind them what [`fingerprint_of`] gives.
+    /// [`SCORE_WORDS`] for each agent, generation by generation: those of one are the sums of the fitness in
+    /// all runs, agent by agent, and behind them what [`fingerprint_of`] gives.
     pub(crate) scores: Vec<u32>,
 }
 
 impl Bred {
     /// The sums and fingerprints of each generation, where there are so many agents.
     pub(crate) fn generations(&self, agents: usize) -> impl Iterator<Item = (&[f32], &[[u32; 2]])> {
-        self.scores.chunks_exact(3 * agents).map(move |words| {
-            let (sums, fingerprints) = words.split_at(agents);
-            (bytemuck::cast_slice(sums), fingerprints.as_chunks().0)
-        })
+        self.scores
+            .chunks_exact(SCORE_WORDS * agents)
+            .map(move |words| {
+                let (sums, fingerprints) = words.split_at(agents);
+                (bytemuck::cast_slice(sums), fingerprints.as_chunks().0)
+            })
     }
 }
 

@@ -1,8 +1,9 @@
-//! Generations of the genetic algorithm that the device breeds and evaluates in one submission. The host sees
-//! their scores, and reads back what it wants of the genomes.
+//! Generations of the genetic algorithm that the device breeds and evaluates, several in a submission. The
+//! host sees their scores, and reads back what it wants of the genomes.
 //!
-//! Populations stay on the device, each in a slot of a ring; the last one that the host has learned from is
-//! where the next submission goes on.
+//! Populations stay on the device, each in a slot of a ring. A submission goes on behind the one before it,
+//! which need not be read; the first one of a plan goes on behind the last generation that the host has
+//! learned from.
 
 mod kept;
 
@@ -17,7 +18,7 @@ use super::{
 };
 use crate::{
     bind::Launch,
-    breeding::{Bred, Plan, Wanted, number},
+    breeding::{Bred, Plan, SCORE_WORDS, Wanted, number},
     control::Keep,
     error::Error,
 };
@@ -30,7 +31,7 @@ use sim_compiler::{
 use std::{ops::Range, sync::Arc, time::Duration};
 
 const TEXT: &str = include_str!("breeding/breed.wgsl");
-/// Invocations of a workgroup of `gather`.
+/// Invocations of a workgroup of all kernels but `rank`.
 const LANES: u32 = 64;
 /// Most invocations of a workgroup of `rank`.
 const MOST_RANK_LANES: u32 = 1024;
@@ -246,7 +247,7 @@ impl Breeder {
         if own.bred < behind {
             return Ok(0);
         }
-        // What the host has not learned from is bred again.
+        // Generations of an earlier plan that the host has not learned from are bred again.
         own.go_back(behind);
         pool.set_tables(open, launch)?;
         let shape = shape(kernel, manifest, launch);
@@ -383,6 +384,8 @@ fn text(open: &OpenDevice) -> String {
         .min(MOST_RANK_LANES);
     let constants = [
         ("RANK_LANES", 1 << lanes.max(1).ilog2()),
+        ("CHILD_LANES", LANES),
+        ("SCORE_WORDS", SCORE_WORDS as u32),
         ("STOPPED", STOPPED),
         ("CUT_SHORT", CUT_SHORT),
         ("CROSSES", number::CROSSES),

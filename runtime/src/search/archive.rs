@@ -170,9 +170,9 @@ impl Archive {
     /// one that had luck loses its place when it is tried again.
     pub(super) fn take(&mut self, generation: u32, all: &impl Candidates, scores: &[f64]) {
         let marks = Marks::of(self.kept.iter().map(|kept| all.mark_of(kept)));
-        let is_candidate = |k: usize| scores[k].is_finite();
+        let has_fitness = |k: usize| scores[k].is_finite();
         let may_be_kept = |k: usize| marks.may_have(all.mark(k));
-        for k in (0..scores.len()).filter(|&k| is_candidate(k) && may_be_kept(k)) {
+        for k in (0..scores.len()).filter(|&k| has_fitness(k) && may_be_kept(k)) {
             if let Some(kept) = self.kept.iter_mut().find(|kept| all.is(k, kept)) {
                 kept.sum += scores[k];
                 kept.count += 1;
@@ -186,7 +186,7 @@ impl Archive {
         let is_better = |k: usize| least.is_none_or(|least| scores[k].total_cmp(&least).is_gt());
         let is_kept = |k: usize| may_be_kept(k) && self.kept.iter().any(|kept| all.is(k, kept));
         let mut fresh: Vec<usize> = (0..scores.len())
-            .filter(|&k| is_candidate(k) && is_better(k) && !is_kept(k))
+            .filter(|&k| has_fitness(k) && is_better(k) && !is_kept(k))
             .collect();
         let order = |&a: &usize, &b: &usize| scores[b].total_cmp(&scores[a]).then(a.cmp(&b));
         // Children that are the same count once, so that more than a few of the best may be looked at.

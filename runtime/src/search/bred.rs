@@ -313,7 +313,7 @@ impl Submissions<'_> {
         let is_done = AtomicBool::new(false);
         let (sender, receiver) = mpsc::channel::<Bred>();
         thread::scope(|scope| {
-            scope.spawn(|| {
+            let learning = scope.spawn(|| {
                 for bred in receiver {
                     learner.learn(&bred);
                     is_done.store(learner.is_done(), Ordering::Relaxed);
@@ -322,6 +322,7 @@ impl Submissions<'_> {
             let goes_on = || control.check().is_ok() && !is_done.load(Ordering::Relaxed);
             let read = self.read_all(&sender, &goes_on);
             drop(sender);
+            learning.join().unwrap_or_else(|panic| resume_unwind(panic));
             read
         })
     }

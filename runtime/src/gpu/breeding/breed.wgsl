@@ -1,6 +1,7 @@
 // Selection, crossover and mutation of the genetic algorithm (`crate::breeding`), with the same bits as on
-// the host. The host prepends the generator of random numbers and the constants RANK_LANES (invocations of a
-// workgroup of `rank`, a power of two), STOPPED, CUT_SHORT and those of the numbers of draws to this text.
+// the host. The host prepends the generator of random numbers and constants to this text: RANK_LANES (the
+// invocations of a workgroup of `rank`, a power of two), CHILD_LANES (those of the others), SCORE_WORDS,
+// STOPPED, CUT_SHORT and those of the numbers of draws.
 //
 // A generation takes `rank`, which finds the best of each island; `vary`, which writes the next population
 // and what its first run has drawn of inputs; for each other run `give`, which writes what that one has
@@ -65,7 +66,6 @@ struct InputWord {
 }
 
 const NONE = 0xffffffffu;
-const CHILD_LANES = 64u;
 
 @group(0) @binding(0) var<uniform> generation: Generation;
 @group(0) @binding(3) var<storage, read> outputs: array<u32>;
@@ -81,8 +81,6 @@ const CHILD_LANES = 64u;
 @group(0) @binding(12) var<storage, read_write> wrong: atomic<u32>;
 // By run, agent and word.
 @group(0) @binding(13) var<storage, read> drawn: array<u32>;
-
-const SCORE_WORDS = 3u;
 
 // Where the sum of the fitness of a candidate is.
 fn sum_of(slot: u32, candidate: u32) -> u32 {

@@ -5,7 +5,7 @@ use super::{
     SETTINGS, VARY, WORDS, WRONG,
 };
 use crate::{
-    breeding::{Bred, InputWord, Plan, Population},
+    breeding::{Bred, InputWord, Plan, Population, SCORE_WORDS},
     clock,
     error::Error,
     gpu::{
@@ -19,12 +19,10 @@ use crate::{
 use sim_compiler::{manifest::Manifest, value::WORD_BYTES};
 use std::{collections::VecDeque, ops::Range, sync::Arc, time::Duration};
 
-/// Most generations of a submission.
+/// Most generations whose populations are kept beside their parents.
 const MOST_GENERATIONS: u64 = 64;
 /// Most bytes of the populations that are kept: on a GPU, and in the memory of the host.
 const MOST_KEPT: [u64; 2] = [1 << 30, 64 << 20];
-/// Words of the scores of a candidate: the sum of its fitness, and two that stand for its genome.
-const SCORE_WORDS: u64 = 3;
 /// Most of the best of an island that `rank` finds one by one.
 const MOST_LEADERS: u32 = 64;
 
@@ -84,7 +82,7 @@ impl Size {
         let row = u64::from(manifest.input_words);
         let leaders = operators.keep.max(operators.migrants);
         let most = MOST_KEPT[usize::from(!open.adapter.kind.is_gpu())].min(open.most_bytes());
-        let widest = row.max(SCORE_WORDS) * WORD_BYTES;
+        let widest = row.max(SCORE_WORDS as u64) * WORD_BYTES;
         let slots = (most / (agents * widest)).min(MOST_GENERATIONS + 1);
         let limits = &open.limits;
         let storage = VARY.len() as u32 - 1;
@@ -147,7 +145,7 @@ impl Kept {
             parents: 0,
             bred: 0,
             population: new(values * size.row)?,
-            scores: new(SCORE_WORDS * values)?,
+            scores: new(SCORE_WORDS as u64 * values)?,
             leaders: new(size.islands * size.leaders)?,
             words: new(words.len() as u64)?,
             normals: new(normals.len() as u64)?,
@@ -177,7 +175,7 @@ impl Kept {
         generations: u32,
         pace: Duration,
     ) -> Result<(), Error> {
-        let scores_of_one = SCORE_WORDS * WORD_BYTES;
+        let scores_of_one = SCORE_WORDS as u64 * WORD_BYTES;
         let count = u64::from(generations);
         let bytes = count * self.size.agents * scores_of_one + WORD_BYTES;
         let staging = self.staging_of(open, bytes)?;
